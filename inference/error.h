@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one exception type of the program. Thrown anywhere, caught at the borders only: the worker loop, each window
+// action that opens something, and the command line's main. The message is one sentence that says what happened and
+// what to do.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace matte {
+
+/// Which part of the world the error is about; the command line turns it into its exit code.
+enum class Area { input = 1, output, model, engine, usage };
+
+struct Error : std::runtime_error {
+    Error(Area where, const std::string& sentence) : std::runtime_error(sentence), area(where) {}
+    Area area;
+};
+
+/// Thrown out of a long operation when its stop token was triggered. Not an error: nobody is told.
+struct Cancelled {};
+
+}  // namespace matte

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Look: everything that the user can change about the picture without running the network again. A plain value; any
+// thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "inference/image.h"
+
+namespace matte {
+
+struct Rgb {
+    std::uint8_t r = 0, g = 0, b = 0;
+    bool operator==(const Rgb&) const = default;
+};
+
+/// How a background picture is laid into the frame: cropped to cover it, whole with bars in `color`, or stretched.
+enum class Placement { fill = 1, fit, stretch };
+
+/// What stands behind the person.
+struct Background {
+    enum class Kind { blur = 1, color, image, transparent };
+    Kind kind = Kind::blur;
+    float blurStrength = 50;             ///< 1 to 100; the Gaussian's sigma is strength/100 of 4% of the longest side
+    Rgb color{0, 177, 64};               ///< for color, and for the bars of Placement::fit
+    std::string imagePath;               ///< for image: where `image` came from
+    std::shared_ptr<const Image> image;  ///< for image: decoded, rgba8; compared by identity
+    Placement placement = Placement::fill;  ///< for image
+    bool operator==(const Background&) const = default;
+};
+
+struct Look {
+    Background background;
+    float threshold = 0.5F;     ///< 0 to 1: alpha of the edge's middle; lower keeps more of the person
+    float softness = 1.0F;      ///< 0 to 1: 1 leaves the edge as it was found, 0 makes it hard
+    bool decontaminate = true;  ///< remove the old background's colour from the edge
+    bool operator==(const Look&) const = default;
+};
+
+/// Reads `blur`, `blur:N`, `color:#rrggbb`, `image:PATH` or `transparent`; the picture at PATH is not loaded here.
+/// Throws Error(usage).
+Background parseBackground(std::string_view text);
+/// The text that parseBackground() reads back.
+std::string toString(const Background& background);
+/// Reads `#rrggbb`. Throws Error(usage).
+Rgb parseColor(std::string_view text);
+
+}  // namespace matte

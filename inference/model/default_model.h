@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the program's own data lies: beside the installed program, or in the source tree for one that was not
+// installed. Any thread.
+#pragma once
+
+#include <filesystem>
+
+namespace matte {
+
+/// `name` below the data folder (share/matte, or resources/ in the source tree); $MATTE_DATA goes first. Throws
+/// Error(input) when it is in none of them.
+std::filesystem::path dataFile(const std::filesystem::path& name);
+/// The model used when none is named. Throws Error(model) when it is missing.
+std::filesystem::path defaultModel();
+
+}  // namespace matte

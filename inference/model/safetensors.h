@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads safetensors files (8 bytes of little-endian header length, a JSON header, then tensor data) and trusts nothing
+// in them: every size, offset, name and type is checked before it is used. Format: the safetensors project's README.
+// Any thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace matte {
+
+/// A file's tensors, converted to f32 on reading, and its metadata. Immutable once parsed.
+class Safetensors {
+public:
+    struct Tensor {
+        std::vector<std::int64_t> shape;
+        std::vector<float> values;  ///< row-major
+    };
+    static constexpr std::size_t kMaxHeaderBytes = 1 << 20;
+    static constexpr std::size_t kMaxTensors = 4096;
+    static constexpr std::uintmax_t kMaxFileBytes = std::uintmax_t(1) << 31;
+
+    /// Throws Error(model): unreadable, not a safetensors file, or any rule broken; the sentence names the file and the
+    /// rule.
+    static Safetensors read(const std::filesystem::path& path);
+    /// The same from memory; `name` stands for the file in messages.
+    static Safetensors parse(std::span<const std::uint8_t> bytes, const std::string& name);
+
+    [[nodiscard]] const std::string& name() const { return name_; }
+    [[nodiscard]] const std::map<std::string, Tensor, std::less<>>& tensors() const { return tensors_; }
+    [[nodiscard]] const std::map<std::string, std::string, std::less<>>& metadata() const { return metadata_; }
+
+private:
+    std::string name_;
+    std::map<std::string, Tensor, std::less<>> tensors_;
+    std::map<std::string, std::string, std::less<>> metadata_;
+};
+
+}  // namespace matte
