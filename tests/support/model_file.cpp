@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/model_file.h"
+
+#include <bit>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <stdexcept>
+
+#include <nlohmann/json.hpp>
+
+namespace matte::test {
+namespace {
+
+/// IEEE binary16, round to nearest even; values beyond its range become infinite, a NaN stays one.
+std::uint16_t toHalf(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const auto sign = std::uint16_t(bits >> 16 & 0x8000U);
+    const float magnitude = std::fabs(value);
+    if (std::isnan(value)) return std::uint16_t(sign | 0x7E00U);
+    if (magnitude >= 65520.0F) return std::uint16_t(sign | 0x7C00U);
+    // Subnormal halves are multiples of 2^-24: nearbyint rounds them to even as the default rounding mode does.
+    if (magnitude < 0x1p-14F) return std::uint16_t(sign | unsigned(std::nearbyint(magnitude * 0x1p24F)));
+    const std::uint32_t rebased = (bits & 0x7FFFFFFFU) - (112U << 23);
+    return std::uint16_t(sign | (rebased + 0xFFFU + (rebased >> 13 & 1U)) >> 13);
+}
+
+std::uint16_t toBfloat(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    if (std::isnan(value)) return std::uint16_t(bits >> 16 | 0x40U);
+    return std::uint16_t((bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16);
+}
+
+void append(std::vector<std::uint8_t>& out, std::uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) out.push_back(std::uint8_t(value >> (8 * i)));
+}
+
+void append(std::vector<std::uint8_t>& out, float value, DataType type) {
+    switch (type) {
+        case DataType::f32: return append(out, std::bit_cast<std::uint32_t>(value), 4);
+        case DataType::f16: return append(out, toHalf(value), 2);
+        case DataType::bf16: return append(out, toBfloat(value), 2);
+    }
+}
+
+const char* typeName(DataType type) {
+    return type == DataType::f32 ? "F32" : type == DataType::f16 ? "F16" : "BF16";
+}
+
+/// The standard library's distributions differ between implementations; this one does not.
+class Random {
+public:
+    explicit Random(std::uint32_t seed) : bits_(seed) {}
+    float uniform(float low, float high) { return low + (high - low) * float(bits_() >> 8) * 0x1p-24F; }
+    std::vector<float> uniform(std::size_t count, float low, float high) {
+        std::vector<float> values(count);
+        for (float& value : values) value = uniform(low, high);
+        return values;
+    }
+
+private:
+    std::mt19937 bits_;
+};
+
+class UNetWriter {
+public:
+    explicit UNetWriter(std::uint32_t seed) : random_(seed) {}
+
+    /// A uniform value in [-limit, limit] has the variance limit^2/3.
+    void convolution(const std::string& name, std::vector<std::int64_t> shape, int outChannels, int fanIn) {
+        const float limit = std::sqrt(6.0F / float(fanIn));
+        std::size_t count = 1;
+        for (const auto side : shape) count *= std::size_t(side);
+        tensors_[name + ".weight"] = {std::move(shape), random_.uniform(count, -limit, limit)};
+        vector(name + ".bias", outChannels, -0.1F, 0.1F);
+    }
+
+    void block(const std::string& name, int in, int out) {
+        for (const int half : {1, 2}) {
+            const std::string number = std::to_string(half);
+            const int channels = half == 1 ? in : out;
+            convolution(name + ".conv" + number, {out, channels, 3, 3}, out, 9 * channels);
+            vector(name + ".bn" + number + ".weight", out, 0.8F, 1.2F);
+            vector(name + ".bn" + number + ".bias", out, -0.1F, 0.1F);
+            vector(name + ".bn" + number + ".running_mean", out, -0.1F, 0.1F);
+            vector(name + ".bn" + number + ".running_var", out, 0.5F, 1.5F);
+        }
+    }
+
+    ModelTensors take() { return std::move(tensors_); }
+
+private:
+    void vector(const std::string& name, int count, float low, float high) {
+        tensors_[name] = {{count}, random_.uniform(std::size_t(count), low, high)};
+    }
+
+    Random random_;
+    ModelTensors tensors_;
+};
+
+}  // namespace
+
+std::vector<std::uint8_t> encodeSafetensors(const ModelTensors& tensors, const Metadata& metadata, DataType type) {
+    nlohmann::json header = nlohmann::json::object();
+    if (!metadata.empty()) header["__metadata__"] = metadata;
+    std::vector<std::uint8_t> data;
+    for (const auto& [name, tensor] : tensors) {
+        const std::size_t begin = data.size();
+        for (const float value : tensor.values) append(data, value, type);
+        header[name] = {{"dtype", typeName(type)}, {"shape", tensor.shape}, {"data_offsets", {begin, data.size()}}};
+    }
+    return rawSafetensors(header.dump(), data);
+}
+
+std::vector<std::uint8_t> rawSafetensors(const std::string& header,
+                                         std::span<const std::uint8_t> data,
+                                         std::int64_t headerBytes) {
+    std::vector<std::uint8_t> file;
+    append(file, headerBytes < 0 ? header.size() : std::uint64_t(headerBytes), 8);
+    file.insert(file.end(), header.begin(), header.end());
+    file.insert(file.end(), data.begin(), data.end());
+    return file;
+}
+
+ModelTensors randomUNet(const std::vector<int>& widths, std::uint32_t seed) {
+    UNetWriter writer(seed);
+    const int levels = int(widths.size());
+    for (int level = 0; level < levels; ++level) {
+        writer.block("down" + std::to_string(level + 1), level == 0 ? 3 : widths[std::size_t(level) - 1],
+                     widths[std::size_t(level)]);
+    }
+    for (int level = levels - 2; level >= 0; --level) {
+        const std::string name = "up" + std::to_string(levels - 1 - level);
+        const int below = widths[std::size_t(level) + 1];
+        const int out = widths[std::size_t(level)];
+        // Each output pixel of a transposed 2x2 convolution with stride 2 sees one input pixel.
+        writer.convolution(name + ".upconv", {below, out, 2, 2}, out, below);
+        writer.block(name, 2 * out, out);
+    }
+    writer.convolution("out", {1, widths[0], 1, 1}, 1, widths[0]);
+    return writer.take();
+}
+
+Metadata unetMetadata(const std::vector<int>& widths) {
+    return {{"architecture", "unet"},
+            {"base", std::to_string(widths.at(0))},
+            {"depth", std::to_string(widths.size())},
+            {"bn_eps", "1e-5"},
+            {"input", "RGB, 0..1, mean 0.485 0.456 0.406, std 0.229 0.224 0.225, NCHW"},
+            {"output", "1 logit; sigmoid gives alpha"},
+            {"concat", "skip first, then upsampled"}};
+}
+
+void writeModel(const std::filesystem::path& path, const ModelTensors& tensors, DataType type) {
+    std::vector<int> widths;
+    for (int level = 1; tensors.contains("down" + std::to_string(level) + ".conv1.bias"); ++level) {
+        widths.push_back(int(tensors.at("down" + std::to_string(level) + ".conv1.bias").values.size()));
+    }
+    writeBytes(path, encodeSafetensors(tensors, unetMetadata(widths), type));
+}
+
+void writeBytes(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
+    file.close();
+    if (!file) throw std::runtime_error("can't write " + path.string());
+}
+
+std::vector<std::uint8_t> readBytes(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw std::runtime_error("can't read " + path.string());
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace matte::test
