@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/cpu/cpu_engine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+
+#include <omp.h>
+
+#include "inference/cpu/composite.h"
+#include "inference/cpu/refine.h"
+#include "inference/cpu/resample.h"
+#include "inference/error.h"
+#include "inference/pixel_math.h"
+
+namespace matte {
+namespace {
+
+/// Adds its own life to a list of times.
+class StageTimer {
+public:
+    StageTimer(StageTimes& times, const char* name) : times_(times), name_(name) {}
+    ~StageTimer() {
+        const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin_;
+        times_.push_back({name_, elapsed.count()});
+    }
+    StageTimer(const StageTimer&) = delete;
+    StageTimer& operator=(const StageTimer&) = delete;
+
+private:
+    StageTimes& times_;
+    const char* name_;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+class CpuCutout final : public Cutout {
+public:
+    explicit CpuCutout(std::shared_ptr<const Image> picture) : source_(std::move(picture)) {}
+    [[nodiscard]] std::shared_ptr<const Image> source() const override { return source_; }
+    [[nodiscard]] const StageTimes& times() const override { return times_; }
+
+    /// The source at `size`: itself, or a preview that is kept for the next time.
+    const Image& sourceAt(Size size) {
+        if (size == source_->size()) return *source_;
+        if (preview_.size() != size) preview_ = resampleToImage(source_->view(), size);
+        return preview_;
+    }
+
+    /// The background picture laid into a frame of `size`, kept for the next time; null when the background is no
+    /// picture.
+    const Image* plate(const Background& background, Size size) {
+        if (background.kind != Background::Kind::image || !background.image) return nullptr;
+        if (plate_.size() != size || !(plateFor_ == background)) {
+            plate_ = layInto(background.image->view(), size, background.placement, background.color);
+            plateFor_ = background;
+        }
+        return &plate_;
+    }
+
+    void blur(float strength) {
+        if (strength == blurred_) return;
+        const float sigma = std::max(0.5F, blurSigma(strength) * float(fields.size.longest()));
+        blurBackground(linear, alpha, sigma, fields);
+        blurred_ = strength;
+    }
+
+    Planes fields;         ///< [h, w, field::kChannels]
+    Planes alpha, linear;  ///< on the same grid: the refined matte, the picture in linear light
+    StageTimes times_;
+
+private:
+    std::shared_ptr<const Image> source_;
+    Image preview_, plate_;
+    Background plateFor_;
+    float blurred_ = -1;
+};
+
+CpuCutout& mine(Cutout& cutout) {
+    auto* own = dynamic_cast<CpuCutout*>(&cutout);
+    if (!own) throw Error(Area::engine, "This cut-out was made by another engine: cut the picture out again.");
+    return *own;
+}
+
+void stopIfAsked(const std::stop_token& stop) {
+    if (stop.stop_requested()) throw Cancelled{};
+}
+
+}  // namespace
+
+CpuEngine::CpuEngine(UNet network, const EngineOptions& options, std::string reason)
+    : network_(std::move(network), options.allowBf16 ? CpuNetwork::bestPrecision() : CpuPrecision::f32),
+      options_(options),
+      reason_(std::move(reason)) {}
+
+EngineInfo CpuEngine::info() const {
+    EngineInfo info;
+    info.kind = EngineKind::cpu;
+    info.name = "CPU (oneDNN " + CpuNetwork::libraryVersion() +
+                (network_.precision() == CpuPrecision::bf16 ? ", bf16)" : ", f32)");
+    info.reason = reason_;
+    for (const std::string& line : network_.implementations()) {
+        if (line.find(": ref") != std::string::npos) {
+            info.warnings.push_back("Slow: oneDNN has only a reference implementation for " + line +
+                                    " on this processor.");
+        }
+    }
+    return info;
+}
+
+Planes CpuEngine::networkMatte(const Image& source, StageTimes& times, std::stop_token stop) {
+    const Size size = network_.unet().inputSize(source.size(), options_.networkLongestSide);
+    network_.configure(size);
+    {
+        const StageTimer timer(times, "preprocess");
+        const Planes picture = resampleToPlanes(source.view(), size);
+        const auto mean = network_.unet().mean(), deviation = network_.unet().deviation();
+        float* input = network_.input();
+        for (std::size_t i = 0; i < picture.values.size(); ++i) {
+            input[i] = (picture.values[i] - mean[i % 3]) / deviation[i % 3];
+        }
+    }
+    const StageTimer timer(times, "network");
+    network_.run(stop);
+    Planes alpha(size, 1);
+    std::copy_n(network_.alpha(), alpha.values.size(), alpha.values.begin());
+    return alpha;
+}
+
+std::shared_ptr<Cutout> CpuEngine::cutOut(std::shared_ptr<const Image> source, std::stop_token stop) {
+    omp_set_num_threads(options_.threads > 0 ? options_.threads : omp_get_num_procs());
+    auto cutout = std::make_shared<CpuCutout>(source);
+    const Planes coarse = networkMatte(*source, cutout->times_, stop);
+    stopIfAsked(stop);
+    {
+        const StageTimer timer(cutout->times_, "refine");
+        const Planes guide = resampleToPlanes(source->view(), shrunkTo(source->size(), kFieldLongestSide));
+        cutout->fields = Planes(guide.size, field::kChannels);
+        fitGuidedFilter(guide, coarse, cutout->fields);
+        cutout->alpha = evaluateAlpha(guide, cutout->fields);
+        cutout->linear = toLinear(guide);
+    }
+    stopIfAsked(stop);
+    const StageTimer timer(cutout->times_, "foreground");
+    estimateColors(cutout->linear, cutout->alpha, cutout->fields);
+    return cutout;
+}
+
+Output CpuEngine::composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) {
+    CpuCutout& own = mine(cutout);
+    Output output;
+    const Image& source = own.sourceAt(size);
+    if (look.background.kind == Background::Kind::blur) {
+        const StageTimer timer(output.times, "blur");
+        own.blur(look.background.blurStrength);
+    }
+    const Image* plate = own.plate(look.background, size);
+    stopIfAsked(stop);
+    {
+        const StageTimer timer(output.times, "composite");
+        output.image = std::make_shared<Image>(compositeOver(source.view(), own.fields, look, plate, stop));
+    }
+    return output;
+}
+
+Image CpuEngine::matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop) {
+    CpuCutout& own = mine(cutout);
+    return renderMatte(own.sourceAt(size).view(), own.fields, look, stop);
+}
+
+}  // namespace matte

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resampling on the CPU: exact area averages when shrinking, linear interpolation when growing, pixel centres at half.
+// Any thread.
+#pragma once
+
+#include "inference/image.h"
+#include "inference/look.h"
+
+namespace matte {
+
+/// `source` at `size` as [H, W, 3] R, G, B in 0 to 1, sRGB-encoded; what is transparent shows white.
+Planes resampleToPlanes(const ImageView& source, Size size);
+
+/// `source` (bgr8 or rgba8) at `size` as rgba8; colours are weighted by their alpha, so that what is transparent has no
+/// say.
+Image resampleToImage(const ImageView& source, Size size);
+
+/// Linear interpolation of a field to `size`.
+Planes resamplePlanes(const Planes& source, Size size);
+
+/// `picture` laid into a frame of `size` by `placement`: rgba8, opaque, bars and transparent places in `color`.
+Image layInto(const ImageView& picture, Size size, Placement placement, Rgb color);
+
+/// For each of `outputs` positions along one axis: which inputs it reads and with which weights, which sum to 1.
+struct Taps {
+    Taps(int inputs, int outputs);
+    struct Span {
+        int first = 0, count = 0;
+    };
+    std::vector<Span> spans;
+    std::vector<float> weights;  ///< `stride` for each output
+    int stride = 0;
+    [[nodiscard]] const float* at(int output) const {
+        return weights.data() + std::size_t(output) * std::size_t(stride);
+    }
+};
+
+}  // namespace matte

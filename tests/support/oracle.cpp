@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/oracle.h"
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace matte::oracle {
+
+Activation conv3x3(const Activation& in, const Filter& filter) {
+    Activation out(in.height, in.width, filter.outChannels);
+    for (int y = 0; y < in.height; ++y) {
+        for (int x = 0; x < in.width; ++x) {
+            for (int o = 0; o < filter.outChannels; ++o) {
+                double sum = filter.bias[o];
+                for (int ky = 0; ky < 3; ++ky) {
+                    for (int kx = 0; kx < 3; ++kx) {
+                        const int sy = y + ky - 1, sx = x + kx - 1;
+                        if (sy < 0 || sy >= in.height || sx < 0 || sx >= in.width) continue;
+                        for (int i = 0; i < in.channels; ++i) {
+                            const std::size_t w = ((std::size_t(o) * in.channels + i) * 3 + ky) * 3 + kx;
+                            sum += double(in.at(sy, sx, i)) * filter.weights[w];
+                        }
+                    }
+                }
+                out.at(y, x, o) = float(sum);
+            }
+        }
+    }
+    return out;
+}
+
+Activation batchNorm(const Activation& in,
+                     const std::vector<float>& gamma,
+                     const std::vector<float>& beta,
+                     const std::vector<float>& mean,
+                     const std::vector<float>& variance,
+                     double epsilon) {
+    Activation out = in;
+    for (std::size_t i = 0; i < out.values.size(); ++i) {
+        const std::size_t c = i % std::size_t(in.channels);
+        const double normal = (double(in.values[i]) - mean[c]) / std::sqrt(double(variance[c]) + epsilon);
+        out.values[i] = float(gamma[c] * normal + beta[c]);
+    }
+    return out;
+}
+
+Activation relu(Activation in) {
+    for (float& value : in.values) value = value > 0 ? value : 0;
+    return in;
+}
+
+Activation maxPool(const Activation& in) {
+    Activation out(in.height / 2, in.width / 2, in.channels);
+    for (int y = 0; y < out.height; ++y) {
+        for (int x = 0; x < out.width; ++x) {
+            for (int c = 0; c < out.channels; ++c) {
+                const float above = std::fmax(in.at(2 * y, 2 * x, c), in.at(2 * y, 2 * x + 1, c));
+                const float below = std::fmax(in.at(2 * y + 1, 2 * x, c), in.at(2 * y + 1, 2 * x + 1, c));
+                out.at(y, x, c) = std::fmax(above, below);
+            }
+        }
+    }
+    return out;
+}
+
+Activation upConv2x2(const Activation& in, const Filter& filter) {
+    Activation out(in.height * 2, in.width * 2, filter.outChannels);
+    for (int y = 0; y < out.height; ++y) {
+        for (int x = 0; x < out.width; ++x) {
+            for (int o = 0; o < filter.outChannels; ++o) {
+                double sum = filter.bias[o];
+                for (int i = 0; i < in.channels; ++i) {
+                    const std::size_t w = ((std::size_t(o) * in.channels + i) * 2 + y % 2) * 2 + x % 2;
+                    sum += double(in.at(y / 2, x / 2, i)) * filter.weights[w];
+                }
+                out.at(y, x, o) = float(sum);
+            }
+        }
+    }
+    return out;
+}
+
+Activation concat(const Activation& a, const Activation& b) {
+    Activation out(a.height, a.width, a.channels + b.channels);
+    for (int y = 0; y < a.height; ++y) {
+        for (int x = 0; x < a.width; ++x) {
+            for (int c = 0; c < a.channels; ++c) out.at(y, x, c) = a.at(y, x, c);
+            for (int c = 0; c < b.channels; ++c) out.at(y, x, a.channels + c) = b.at(y, x, c);
+        }
+    }
+    return out;
+}
+
+Activation head1x1(const Activation& in, const Filter& filter) {
+    Activation out(in.height, in.width, filter.outChannels);
+    for (int y = 0; y < in.height; ++y) {
+        for (int x = 0; x < in.width; ++x) {
+            for (int o = 0; o < filter.outChannels; ++o) {
+                double sum = filter.bias[o];
+                for (int i = 0; i < in.channels; ++i) {
+                    sum += double(in.at(y, x, i)) * filter.weights[std::size_t(o) * in.channels + i];
+                }
+                out.at(y, x, o) = float(sum);
+            }
+        }
+    }
+    return out;
+}
+
+Activation sigmoid(Activation in) {
+    for (float& value : in.values) value = float(1 / (1 + std::exp(-double(value))));
+    return in;
+}
+
+std::vector<Activation> run(const UNet& unet, const Activation& input) {
+    std::vector<Activation> tensors(unet.tensors().size());
+    tensors[0] = input;
+    for (const Conv& layer : unet.layers()) {
+        const Activation& in0 = tensors[layer.in0];
+        switch (layer.kind) {
+            case ConvKind::conv3x3: {
+                const Activation in = layer.in1 == kNoTensor ? in0 : concat(in0, tensors[layer.in1]);
+                tensors[layer.out] = relu(conv3x3(in, layer.filter));
+                break;
+            }
+            case ConvKind::up2x2: tensors[layer.out] = upConv2x2(in0, layer.filter); break;
+            case ConvKind::head1x1: tensors[layer.out] = sigmoid(head1x1(in0, layer.filter)); break;
+        }
+        if (layer.pooled != kNoTensor) tensors[layer.pooled] = maxPool(tensors[layer.out]);
+    }
+    return tensors;
+}
+
+Activation noise(int height, int width, int channels, unsigned seed) {
+    Activation out(height, width, channels);
+    std::mt19937 random(seed);
+    for (float& value : out.values) value = float(random()) * 0x1p-31F - 1;
+    return out;
+}
+
+Filter randomFilter(int outChannels, int inChannels, int side, unsigned seed) {
+    std::mt19937 random(seed);
+    const auto uniform = [&] { return float(random()) * 0x1p-31F - 1; };
+    Filter filter{outChannels, inChannels, {}, {}};
+    const float scale = std::sqrt(6.0F / float(inChannels * side * side));
+    filter.weights.resize(std::size_t(outChannels) * inChannels * side * side);
+    for (float& weight : filter.weights) weight = uniform() * scale;
+    filter.bias.resize(std::size_t(outChannels));
+    for (float& bias : filter.bias) bias = uniform() * 0.1F;
+    return filter;
+}
+
+double nmse(const std::vector<float>& expected, const std::vector<float>& actual) {
+    if (expected.size() != actual.size()) return std::numeric_limits<double>::infinity();
+    double error = 0, power = 1e-30;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        const double difference = double(actual[i]) - expected[i];
+        error += difference * difference;
+        power += double(expected[i]) * expected[i];
+    }
+    return std::isnan(error) ? std::numeric_limits<double>::infinity() : error / power;
+}
+
+}  // namespace matte::oracle
