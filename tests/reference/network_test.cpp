@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole network: the oracle and the CPU engine against what PyTorch computed, block by block, and the CPU engine
+// against the oracle on other shapes.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "inference/cpu/cpu_network.h"
+#include "inference/error.h"
+#include "inference/model/unet.h"
+#include "tests/support/model_file.h"
+#include "tests/support/oracle.h"
+
+namespace matte {
+namespace {
+
+const std::string kData = MATTE_TEST_DATA;
+
+struct Difference {
+    double mean = 0, maximum = 0;
+};
+
+Difference difference(const std::vector<float>& expected, const std::vector<float>& actual) {
+    EXPECT_EQ(expected.size(), actual.size());
+    Difference result;
+    for (std::size_t i = 0; i < std::min(expected.size(), actual.size()); ++i) {
+        const double d = std::abs(double(expected[i]) - actual[i]);
+        EXPECT_FALSE(std::isnan(d));
+        result.mean += d / double(expected.size());
+        result.maximum = std::max(result.maximum, d);
+    }
+    return result;
+}
+
+/// PyTorch's values, and for each block the tensor of ours that holds the same.
+class PyTorch : public testing::Test {
+protected:
+    const UNet unet_ = UNet::load(Safetensors::read(kData + "/unet_small.safetensors"));
+    const Safetensors dump_ = Safetensors::read(kData + "/unet_small_activations.safetensors");
+
+    [[nodiscard]] const Safetensors::Tensor& dumped(const std::string& name) const {
+        return dump_.tensors().find(name)->second;
+    }
+    [[nodiscard]] oracle::Activation input() const {
+        const auto& tensor = dumped("input");
+        oracle::Activation input(int(tensor.shape[0]), int(tensor.shape[1]), 3);
+        input.values = tensor.values;
+        return input;
+    }
+    /// "down1" is what down1.conv2 writes; "out" is the head itself.
+    [[nodiscard]] std::vector<std::pair<std::string, int>> blocks() const {
+        std::vector<std::pair<std::string, int>> result;
+        for (const Conv& layer : unet_.layers()) {
+            const std::string& name = layer.name;
+            if (name == "out") result.emplace_back(name, layer.out);
+            if (name.ends_with(".conv2")) result.emplace_back(name.substr(0, name.find('.')), layer.out);
+        }
+        return result;
+    }
+    [[nodiscard]] CpuNetwork ran(CpuPrecision precision) const {
+        CpuNetwork network(unet_, precision);
+        const oracle::Activation in = input();
+        network.configure({in.width, in.height});
+        std::ranges::copy(in.values, network.input());
+        network.run();
+        return network;
+    }
+};
+
+TEST_F(PyTorch, DumpHoldsEveryBlock) {
+    ASSERT_EQ(blocks().size(), 8U);
+    EXPECT_EQ(dump_.tensors().size(), 9U);
+}
+
+TEST_F(PyTorch, OracleAgreesOnEveryBlock) {
+    const auto tensors = oracle::run(unet_, input());
+    for (const auto& [block, index] : blocks()) {
+        const Difference d = difference(dumped(block).values, tensors[std::size_t(index)].values);
+        EXPECT_LE(d.mean, 1e-6) << block;
+        EXPECT_LE(d.maximum, 1e-4) << block;
+    }
+}
+
+TEST_F(PyTorch, CpuF32AgreesOnEveryBlock) {
+    const CpuNetwork network = ran(CpuPrecision::f32);
+    for (const auto& [block, index] : blocks()) {
+        const Difference d = difference(dumped(block).values, network.activation(index));
+        std::printf("%-6s mean %.2e maximum %.2e\n", block.c_str(), d.mean, d.maximum);
+        EXPECT_LE(d.mean, 1e-6) << block;
+        EXPECT_LE(d.maximum, 1e-4) << block;
+    }
+}
+
+TEST_F(PyTorch, CpuBf16AgreesAtTheOutput) {
+    try {
+        const CpuNetwork network = ran(CpuPrecision::bf16);
+        const Difference d = difference(dumped("out").values, network.activation(unet_.layers().back().out));
+        std::printf("bf16 out: mean %.2e maximum %.2e\n", d.mean, d.maximum);
+        EXPECT_LE(d.mean, 2e-3);
+    } catch (const Error& error) {
+        GTEST_SKIP() << "this processor has no bf16 arithmetic: " << error.what();
+    }
+}
+
+Safetensors random(const std::vector<int>& widths, std::uint32_t seed) {
+    return Safetensors::parse(test::encodeSafetensors(test::randomUNet(widths, seed)), "random");
+}
+
+struct Shape {
+    std::vector<int> widths;
+    Size size;
+};
+
+class CpuAgainstOracle : public testing::TestWithParam<Shape> {};
+
+TEST_P(CpuAgainstOracle, EveryTensor) {
+    const auto& [widths, size] = GetParam();
+    const UNet unet = UNet::load(random(widths, 7));
+    const oracle::Activation in = oracle::noise(size.height, size.width, 3, 11);
+    const auto expected = oracle::run(unet, in);
+    CpuNetwork network(unet, CpuPrecision::f32);
+    network.configure(size);
+    std::ranges::copy(in.values, network.input());
+    network.run();
+    for (std::size_t i = 1; i < expected.size(); ++i) {
+        EXPECT_LE(oracle::nmse(expected[i].values, network.activation(int(i))), 1e-10) << unet.tensors()[i].name;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes,
+                         CpuAgainstOracle,
+                         testing::Values(Shape{{4, 8, 16}, {4, 4}},               // one pixel at the deepest level
+                                         Shape{{3, 5, 7}, {12, 20}},              // widths that no vector divides
+                                         Shape{{16, 32, 32, 64}, {24, 16}},       // widths that do, one of them twice
+                                         Shape{{8, 8, 12, 12, 16, 16}, {64, 32}}  // six levels
+                                         ));
+
+TEST(CpuNetwork, GivesTheSameAfterItsSizeChangedTwice) {
+    const UNet unet = UNet::load(random({4, 8, 16}, 3));
+    CpuNetwork network(unet, CpuPrecision::f32);
+    const auto alphaAt = [&](Size size) {
+        const oracle::Activation in = oracle::noise(size.height, size.width, 3, 5);
+        network.configure(size);
+        std::ranges::copy(in.values, network.input());
+        network.run();
+        return std::vector<float>(network.alpha(), network.alpha() + size.pixels());
+    };
+    const auto first = alphaAt({16, 8});
+    alphaAt({8, 24});
+    EXPECT_EQ(first, alphaAt({16, 8}));
+}
+
+TEST(CpuNetwork, StopsBetweenLayersWhenAsked) {
+    const UNet unet = UNet::load(random({4, 8, 16}, 3));
+    CpuNetwork network(unet, CpuPrecision::f32);
+    network.configure({16, 16});
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_THROW(network.run(stop.get_token()), Cancelled);
+}
+
+TEST(CpuNetwork, SaysWhichImplementationRunsEachLayer) {
+    const UNet unet = UNet::load(random({16, 32, 64}, 3));
+    CpuNetwork network(unet, CpuPrecision::f32);
+    network.configure({32, 32});
+    EXPECT_GE(network.implementations().size(), unet.layers().size());
+    for (const std::string& line : network.implementations()) EXPECT_NE(line.find(": "), std::string::npos) << line;
+}
+
+}  // namespace
+}  // namespace matte
