@@ -23,4 +23,11 @@ struct CudaStatus {
 
 CudaStatus queryCuda();
 
+/// The sentence for a CUDA runtime error met while looking for devices. `what` is CUDA's own text for it; versions are
+/// as in CudaStatus.
+std::string cudaUnavailable(int error,
+                            const std::string& what,
+                            const std::string& runtimeVersion,
+                            const std::string& driverVersion);
+
 }  // namespace matte

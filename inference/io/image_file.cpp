@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/io/image_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <mutex>
+#include <vector>
+
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "inference/error.h"
+#include "inference/io/bytes.h"
+#include "inference/io/jpeg_decoder.h"
+#include "inference/io/orientation.h"
+#include "inference/io/picture_header.h"
+#include "inference/io/tiff_directory.h"
+
+namespace matte {
+namespace {
+
+/// OpenCV counts an encoded picture's bytes in an int.
+constexpr std::uintmax_t kMaxFileBytes = (std::uintmax_t(1) << 31) - 1;
+
+/// Gives OpenCV's decoders black memory: whatever a damaged file leaves undecoded shows black, and never what another
+/// picture left there.
+class BlackAllocator : public cv::MatAllocator {
+public:
+    cv::UMatData* allocate(int dims,
+                           const int* sizes,
+                           int type,
+                           void* data,
+                           std::size_t* step,
+                           cv::AccessFlag flags,
+                           cv::UMatUsageFlags usage) const override {
+        cv::UMatData* memory = cv::Mat::getStdAllocator()->allocate(dims, sizes, type, data, step, flags, usage);
+        std::memset(memory->data, 0, memory->size);
+        return memory;
+    }
+    bool allocate(cv::UMatData* memory, cv::AccessFlag flags, cv::UMatUsageFlags usage) const override {
+        return cv::Mat::getStdAllocator()->allocate(memory, flags, usage);
+    }
+    void deallocate(cv::UMatData* memory) const override { cv::Mat::getStdAllocator()->deallocate(memory); }
+};
+
+/// OpenCV 4.6 writes why it can't decode a file to std::cerr. Our Error says it, so nothing is shown while this lives;
+/// the program itself writes its messages elsewhere. Any number of threads may hold one.
+class SilentCerr {
+public:
+    SilentCerr() {
+        const std::lock_guard lock(mutex_);
+        if (holders_++ == 0) shown_ = std::cerr.rdbuf(nullptr);
+    }
+    ~SilentCerr() {
+        const std::lock_guard lock(mutex_);
+        if (--holders_ == 0) std::cerr.rdbuf(shown_);
+    }
+    SilentCerr(const SilentCerr&) = delete;
+    SilentCerr& operator=(const SilentCerr&) = delete;
+
+private:
+    static inline std::mutex mutex_;
+    static inline int holders_ = 0;
+    static inline std::streambuf* shown_ = nullptr;
+};
+
+/// The chunks that make up the picture. The rest (profiles, text, times) is left out because libpng prints a warning on
+/// stderr for each oddity in it, and common programs write such files.
+std::vector<std::uint8_t> essentialPng(std::span<const std::uint8_t> png) {
+    const Bytes file(png);
+    std::vector<std::uint8_t> kept(png.begin(), png.begin() + 8);
+    for (std::uint64_t at = 8; file.has(at, 12);) {
+        const auto chunk = file.part(at, 12 + std::uint64_t(file.big(at, 4)));
+        for (const char* name : {"IHDR", "PLTE", "tRNS", "IDAT", "IEND"}) {
+            if (file.is(at + 4, name)) kept.insert(kept.end(), chunk.begin(), chunk.end());
+        }
+        at += chunk.size();
+    }
+    return kept;
+}
+
+/// OpenCV turns a TIFF by its orientation, in part for 8 bits and fully for 16, and libtiff multiplies the colours by
+/// the alpha. This copy says that it is upright and already multiplied, so that the stored pixels come out.
+std::vector<std::uint8_t> plainTiff(std::span<const std::uint8_t> tiff) {
+    constexpr std::uint16_t kOrientation = 274, kExtraSamples = 338;
+    std::vector<std::uint8_t> plain(tiff.begin(), tiff.end());
+    const auto directory = TiffDirectory::open(tiff);
+    for (const std::uint16_t tag : {kOrientation, kExtraSamples}) {
+        const TiffField field = directory->field(tag);
+        if (field.count != 1 || field.valueBytes != 2) continue;
+        const bool little = tiff[0] == 'I';
+        plain[field.valueOffset] = little ? 1 : 0;
+        plain[field.valueOffset + 1] = little ? 0 : 1;
+    }
+    return plain;
+}
+
+cv::Mat decodeWithOpenCv(std::span<const std::uint8_t> bytes, const std::string& name) {
+    static const BlackAllocator black;
+    // OpenCV takes no const data, and changes none.
+    const cv::Mat encoded(1, int(bytes.size()), CV_8UC1, const_cast<std::uint8_t*>(bytes.data()));
+    const SilentCerr silent;
+    cv::Mat decoded;
+    decoded.allocator = const_cast<BlackAllocator*>(&black);
+    try {
+        cv::imdecode(encoded, cv::IMREAD_UNCHANGED, &decoded);
+    } catch (const cv::Exception&) {
+        refuseDamaged(name);
+    }
+    if (decoded.empty()) refuseDamaged(name);
+    return decoded;
+}
+
+/// Grey, BGR or BGRA of 8 or 16 bits to rgba8. A band of rows at a time, so that a 16-bit picture never exists twice.
+Image toRgba(const cv::Mat& decoded, bool hasAlpha, const std::string& name) {
+    constexpr int kBandRows = 64;
+    constexpr double kFrom16Bits = 1.0 / 257;  // 65535 becomes 255
+    const bool deep = decoded.depth() == CV_16U;
+    if (!deep && decoded.depth() != CV_8U) refuseDamaged(name);
+    const std::array<int, 5> conversions{-1, cv::COLOR_GRAY2RGBA, -1, cv::COLOR_BGR2RGBA, cv::COLOR_BGRA2RGBA};
+    const int conversion = decoded.channels() <= 4 ? conversions[std::size_t(decoded.channels())] : -1;
+    if (conversion < 0) refuseDamaged(name);
+
+    Image image({decoded.cols, decoded.rows}, PixelFormat::rgba8);
+    cv::Mat target(decoded.rows, decoded.cols, CV_8UC4, image.row(0));
+    cv::Mat shallow;
+    for (int y = 0; y < decoded.rows; y += kBandRows) {
+        const cv::Range rows(y, std::min(y + kBandRows, decoded.rows));
+        cv::Mat band = decoded.rowRange(rows);
+        if (deep) band.convertTo(shallow, CV_8U, kFrom16Bits), band = shallow;
+        cv::Mat out = target.rowRange(rows);
+        cv::cvtColor(band, out, conversion);
+        if (!hasAlpha) cv::bitwise_or(out, cv::Scalar(0, 0, 0, 255), out);
+    }
+    return image;
+}
+
+Image decodeStored(std::span<const std::uint8_t> bytes, const std::string& name) {
+    const PictureHeader header = inspectPicture(bytes, name);
+    switch (header.format) {
+        case PictureFormat::jpeg: return decodeJpeg(bytes, name);
+        case PictureFormat::png: return toRgba(decodeWithOpenCv(essentialPng(bytes), name), true, name);
+        case PictureFormat::tiff: return toRgba(decodeWithOpenCv(plainTiff(bytes), name), true, name);
+        case PictureFormat::webp:
+        case PictureFormat::bmp: break;
+    }
+    return toRgba(decodeWithOpenCv(bytes, name), header.hasAlpha, name);
+}
+
+std::vector<std::uint8_t> readWhole(const std::filesystem::path& path) {
+    const std::string name = path.string();
+    const auto refuse = [&](const std::string& what) { throw Error(Area::input, name + what); };
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    if (!std::filesystem::exists(status)) {
+        refuse(error && error != std::errc::no_such_file_or_directory ? " can't be reached (" + error.message() + ")."
+                                                                      : " doesn't exist: check the name.");
+    }
+    if (std::filesystem::is_directory(status)) refuse(" is a folder: name a picture in it.");
+    if (!std::filesystem::is_regular_file(status)) refuse(" is not a regular file: save the picture to one.");
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    if (!file) refuse(" can't be opened (" + std::string(std::strerror(errno)) + "): check its permissions.");
+    const auto bytes = std::uintmax_t(file.tellg());
+    if (bytes == 0) refuse(" is empty: copy or download it again.");
+    if (bytes > kMaxFileBytes) refuse(" is larger than 2 GB: scale the picture down.");
+    std::vector<std::uint8_t> content(bytes);
+    file.seekg(0);
+    if (!file.read(reinterpret_cast<char*>(content.data()), std::streamsize(bytes))) {
+        refuse(" can't be read to its end: check the disk that it is on.");
+    }
+    return content;
+}
+
+}  // namespace
+
+std::shared_ptr<const Image> readImage(const std::filesystem::path& path) {
+    return decodeImage(readWhole(path), path.string());
+}
+
+std::shared_ptr<const Image> decodeImage(std::span<const std::uint8_t> bytes, const std::string& name) {
+    if (bytes.empty()) throw Error(Area::input, name + " is empty: copy or download it again.");
+    return std::make_shared<const Image>(turnedUpright(decodeStored(bytes, name), exifOrientation(bytes)));
+}
+
+bool hasImageExtension(const std::filesystem::path& path) {
+    std::string extension = path.extension().string();
+    std::transform(extension.begin(), extension.end(), extension.begin(),
+                   [](unsigned char c) { return char(std::tolower(c)); });
+    constexpr std::array kExtensions{".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".bmp"};
+    return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
+}
+
+}  // namespace matte

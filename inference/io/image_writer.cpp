@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "inference/error.h"
+#include "inference/io/image_file.h"
+
+namespace matte {
+namespace {
+
+[[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what) {
+    throw Error(Area::output, path.string() + what);
+}
+
+std::string systemReason() {
+    return std::string(std::strerror(errno));
+}
+
+/// How a format is written: JPEG and WebP at a quality that keeps edges clean. PNG as OpenCV does by itself (run
+/// lengths after the SUB filter), because any level asked for is slower and hardly smaller: a noisy 12-megapixel
+/// cut-out takes 0.45 s and 22 MB, at level 3 1.6 s and 24 MB.
+struct Encoding {
+    const char* extension;
+    bool hasAlpha;
+    std::vector<int> parameters;
+};
+
+const Encoding* findEncoding(const std::filesystem::path& path) {
+    static const std::vector<int> jpeg{cv::IMWRITE_JPEG_QUALITY, 95}, webp{cv::IMWRITE_WEBP_QUALITY, 95};
+    static const std::array<Encoding, 7> kEncodings{{{".jpg", false, jpeg},
+                                                     {".jpeg", false, jpeg},
+                                                     {".png", true, {}},
+                                                     {".webp", true, webp},
+                                                     {".tif", true, {}},
+                                                     {".tiff", true, {}},
+                                                     {".bmp", false, {}}}};
+    std::string extension = path.extension().string();
+    std::transform(extension.begin(), extension.end(), extension.begin(),
+                   [](unsigned char c) { return char(std::tolower(c)); });
+    const auto found = std::find_if(kEncodings.begin(), kEncodings.end(),
+                                    [&](const Encoding& encoding) { return extension == encoding.extension; });
+    return found == kEncodings.end() ? nullptr : &*found;
+}
+
+/// Over white, as a viewer without alpha would show it: on sRGB values.
+void overWhite(cv::Mat& bgra) {
+    for (int y = 0; y < bgra.rows; ++y) {
+        std::uint8_t* pixel = bgra.ptr(y);
+        for (int x = 0; x < bgra.cols; ++x, pixel += 4) {
+            const int alpha = pixel[3];
+            for (int c = 0; c < 3; ++c) pixel[c] = std::uint8_t((pixel[c] * alpha + 255 * (255 - alpha) + 127) / 255);
+        }
+    }
+}
+
+/// In OpenCV's channel order.
+cv::Mat toOpenCv(const ImageView& image, bool keepAlpha) {
+    const int channels = bytesPerPixel(image.format);
+    // OpenCV takes no const data, and the encoders change none.
+    cv::Mat pixels(image.size.height, image.size.width, CV_MAKETYPE(CV_8U, channels),
+                   const_cast<std::uint8_t*>(image.data), std::size_t(image.strideBytes));
+    if (image.format != PixelFormat::rgba8) return pixels;
+    cv::Mat ordered;
+    cv::cvtColor(pixels, ordered, cv::COLOR_RGBA2BGRA);
+    if (keepAlpha) return ordered;
+    overWhite(ordered);
+    cv::Mat opaque;
+    cv::cvtColor(ordered, opaque, cv::COLOR_BGRA2BGR);
+    return opaque;
+}
+
+std::vector<std::uint8_t> encode(const std::filesystem::path& path, const ImageView& image) {
+    const Encoding* encoding = findEncoding(path);
+    if (!encoding) {
+        refuse(path, " has an extension that can't be written: use png, jpg, jpeg, webp, tif, tiff or bmp.");
+    }
+    std::vector<std::uint8_t> bytes;
+    try {
+        if (cv::imencode(encoding->extension, toOpenCv(image, encoding->hasAlpha), bytes, encoding->parameters)) {
+            return bytes;
+        }
+    } catch (const cv::Exception&) {
+    }
+    refuse(path, " can't hold a picture of " + std::to_string(image.size.width) + "x" +
+                     std::to_string(image.size.height) + " pixels in its format: use png.");
+}
+
+/// A new file beside the target, gone again unless it was renamed over the target.
+class PartFile {
+public:
+    explicit PartFile(const std::filesystem::path& target) : target_(target) {
+        static std::atomic<unsigned> counter = 0;
+        // A short name of its own: the target's may already be as long as a name can be.
+        const std::string name = ".matte-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".part";
+        path_ = target.parent_path() / name;
+        file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file_ < 0) refuse(target_, " can't be written (" + systemReason() + "): choose another folder.");
+    }
+    ~PartFile() {
+        if (file_ >= 0) ::close(file_);
+        if (!renamed_) ::unlink(path_.c_str());
+    }
+    PartFile(const PartFile&) = delete;
+    PartFile& operator=(const PartFile&) = delete;
+
+    void write(std::span<const std::uint8_t> bytes) {
+        while (!bytes.empty()) {
+            const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+            if (written < 0 && errno == EINTR) continue;
+            if (written < 0) fail();
+            bytes = bytes.subspan(std::size_t(written));
+        }
+    }
+    /// The name appears only once the bytes are on the disk: after a power cut there is the old file or the new one.
+    void moveOverTarget() {
+        struct stat old {};
+        if (::stat(target_.c_str(), &old) == 0) ::fchmod(file_, old.st_mode & 07777);
+        if (::fsync(file_) != 0) fail();
+        const int file = file_;
+        file_ = -1;
+        if (::close(file) != 0) fail();
+        if (::rename(path_.c_str(), target_.c_str()) != 0) fail();
+        renamed_ = true;
+    }
+
+private:
+    [[noreturn]] void fail() const {
+        refuse(target_, " can't be written (" + systemReason() + "): free some space or choose another folder.");
+    }
+
+    std::filesystem::path target_, path_;
+    int file_ = -1;
+    bool renamed_ = false;
+};
+
+/// The file behind a symbolic link, so that the link stays one.
+std::filesystem::path behindLinks(const std::filesystem::path& path) {
+    std::error_code error;
+    const auto real = std::filesystem::canonical(path, error);
+    return error ? path : real;
+}
+
+}  // namespace
+
+void writeImage(const std::filesystem::path& path, const ImageView& image) {
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) refuse(path, " is a folder: name a file in it.");
+    const auto folder = path.parent_path();
+    if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
+        refuse(path, " can't be written because its folder doesn't exist: create it first.");
+    }
+    const auto bytes = encode(path, image);
+    PartFile part(behindLinks(path));
+    part.write(bytes);
+    part.moveOverTarget();
+}
+
+}  // namespace matte

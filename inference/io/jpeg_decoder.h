@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// JPEG straight from libjpeg: OpenCV prints the decoder's warnings and goes on, and they are the only sign that a photo
+// was cut off or damaged. It also saves a copy, because libjpeg-turbo writes rgba8 itself. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "inference/image.h"
+
+namespace matte {
+
+/// rgba8, opaque, as stored (not turned upright). Throws Error(input) with `name` in the sentence: too large, cut off,
+/// or damaged.
+Image decodeJpeg(std::span<const std::uint8_t> bytes, const std::string& name);
+
+}  // namespace matte

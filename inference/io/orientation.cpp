@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/io/orientation.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "inference/io/bytes.h"
+#include "inference/io/tiff_directory.h"
+
+namespace matte {
+namespace {
+
+constexpr std::uint16_t kOrientationTag = 274;
+constexpr std::string_view kExifPrefix("Exif\0\0", 6);
+
+using ByteSpan = std::span<const std::uint8_t>;
+
+/// The APP1 segment's EXIF data. Segments end where the first scan begins. ITU-T T.81 annex B.
+ByteSpan exifOfJpeg(const Bytes& file) {
+    std::uint64_t at = 2;
+    while (file.has(at, 4) && file.big(at, 1) == 0xFF) {
+        const std::uint32_t marker = file.big(at + 1, 1);
+        if (marker == 0xDA || marker == 0xD9) break;
+        if (marker == 0xFF) {  // fill byte
+            ++at;
+            continue;
+        }
+        const std::uint64_t length = file.big(at + 2, 2);
+        if (marker == 0xE1 && length >= 8 && file.is(at + 4, kExifPrefix)) return file.part(at + 10, length - 8);
+        at += 2 + std::max<std::uint64_t>(length, 2);
+    }
+    return {};
+}
+
+ByteSpan exifOfPng(const Bytes& file) {
+    for (std::uint64_t at = 8; file.has(at, 12); at += 12 + std::uint64_t(file.big(at, 4))) {
+        if (file.is(at + 4, "eXIf")) return file.part(at + 8, file.big(at, 4));
+    }
+    return {};
+}
+
+/// RIFF chunks are padded to even lengths. Some writers keep JPEG's prefix before the TIFF data.
+ByteSpan exifOfWebp(const Bytes& file) {
+    for (std::uint64_t at = 12; file.has(at, 8);) {
+        const std::uint64_t length = file.little(at + 4, 4);
+        if (file.is(at, "EXIF")) {
+            const std::uint64_t prefix = file.is(at + 8, kExifPrefix) ? kExifPrefix.size() : 0;
+            return file.part(at + 8 + prefix, length - std::min(length, prefix));
+        }
+        at += 8 + length + (length & 1);
+    }
+    return {};
+}
+
+/// Where in `stored` the pixel of the upright picture at (x, y) is: origin + x * stepX + y * stepY, in pixels.
+struct Walk {
+    std::ptrdiff_t origin, stepX, stepY;
+};
+
+Walk walkOf(int orientation, std::ptrdiff_t width, std::ptrdiff_t height) {
+    const std::ptrdiff_t right = width - 1, bottom = (height - 1) * width;
+    switch (orientation) {
+        case 2: return {right, -1, width};            // mirrored
+        case 3: return {right + bottom, -1, -width};  // turned by 180 degrees
+        case 4: return {bottom, 1, -width};           // upside down
+        case 5: return {0, width, 1};                 // transposed
+        case 6: return {bottom, -width, 1};           // to be turned clockwise
+        case 7: return {right + bottom, -width, -1};  // transposed about the other diagonal
+        case 8: return {right, width, -1};            // to be turned anticlockwise
+        default: return {0, 1, width};
+    }
+}
+
+}  // namespace
+
+int exifOrientation(std::span<const std::uint8_t> bytes) {
+    const Bytes file(bytes);
+    ByteSpan exif = bytes;
+    if (file.is(0, "\xFF\xD8")) exif = exifOfJpeg(file);
+    if (file.is(0, "\x89PNG")) exif = exifOfPng(file);
+    if (file.is(0, "RIFF")) exif = exifOfWebp(file);
+    const auto directory = TiffDirectory::open(exif);
+    const std::uint32_t orientation = directory ? directory->valueOf(kOrientationTag, 1) : 1;
+    return orientation >= 1 && orientation <= 8 ? int(orientation) : 1;
+}
+
+Image turnedUpright(Image stored, int orientation) {
+    if (orientation <= 1) return stored;
+    const Size from = stored.size();
+    const Size to = orientation >= 5 ? Size{from.height, from.width} : from;
+    const Walk walk = walkOf(orientation, from.width, from.height);
+    Image upright(to, PixelFormat::rgba8);
+    // Square tiles: a transposition that runs along whole rows would miss the cache at every pixel.
+    constexpr int kTile = 32;
+    for (int tileY = 0; tileY < to.height; tileY += kTile) {
+        for (int tileX = 0; tileX < to.width; tileX += kTile) {
+            const int endX = std::min(tileX + kTile, to.width);
+            for (int y = tileY; y < std::min(tileY + kTile, to.height); ++y) {
+                std::uint8_t* out = upright.row(y) + std::ptrdiff_t(tileX) * 4;
+                for (int x = tileX; x < endX; ++x, out += 4) {
+                    std::memcpy(out, stored.row(0) + (walk.origin + x * walk.stepX + y * walk.stepY) * 4, 4);
+                }
+            }
+        }
+    }
+    return upright;
+}
+
+}  // namespace matte

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/io/picture_header.h"
+
+#include <array>
+#include <cstdlib>
+
+#include "inference/error.h"
+#include "inference/io/bytes.h"
+#include "inference/io/tiff_directory.h"
+
+namespace matte {
+namespace {
+
+/// OpenCV refuses anything longer.
+constexpr std::uint64_t kMaxSide = 1 << 20;
+
+constexpr std::array<std::uint32_t, 256> crcTable() {
+    std::array<std::uint32_t, 256> table{};
+    for (std::uint32_t i = 0; i < 256; ++i) {
+        std::uint32_t value = i;
+        for (int bit = 0; bit < 8; ++bit) value = (value & 1 ? 0xEDB88320U : 0U) ^ value >> 1;
+        table[i] = value;
+    }
+    return table;
+}
+
+/// CRC-32 of ISO 3309, as PNG's annex D defines it.
+std::uint32_t crc(std::span<const std::uint8_t> bytes) {
+    static constexpr auto kTable = crcTable();
+    std::uint32_t value = 0xFFFFFFFFU;
+    for (const std::uint8_t byte : bytes) value = kTable[(value ^ byte) & 0xFF] ^ value >> 8;
+    return ~value;
+}
+
+/// Every chunk is whole and has the checksum that it claims, and the last one is IEND. PNG specification, section 5.
+PictureHeader inspectPng(const Bytes& file, const std::string& name) {
+    if (!file.has(0, 33)) refuseCutOff(name);
+    if (!file.is(12, "IHDR")) refuseDamaged(name);
+    const Size size = checkedSize(file.big(16, 4), file.big(20, 4), name);
+    for (std::uint64_t at = 8;;) {
+        const std::uint64_t length = file.big(at, 4);
+        if (!file.has(at, 12 + length)) refuseCutOff(name);
+        if (crc(file.part(at + 4, 4 + length)) != file.big(at + 8 + length, 4)) refuseDamaged(name);
+        if (file.is(at + 4, "IEND")) return {PictureFormat::png, size};
+        at += 12 + length;
+    }
+}
+
+/// RIFF container and the headers of its first chunk: WebP container specification; RFC 6386 section 9.1; WebP lossless
+/// bitstream specification, section 3.
+PictureHeader inspectWebp(const Bytes& file, const std::string& name) {
+    constexpr std::uint64_t kData = 20;  // of the first chunk
+    if (!file.has(0, kData + 10) || !file.has(8, file.little(4, 4))) refuseCutOff(name);
+    PictureHeader header{PictureFormat::webp, {}};
+    if (file.is(12, "VP8X")) {
+        if (file.little(kData, 1) & 2) {
+            throw Error(Area::input, name + " is an animation, not a photo: save one of its frames as a picture.");
+        }
+        header.size = checkedSize(file.little(kData + 4, 3) + 1, file.little(kData + 7, 3) + 1, name);
+    } else if (file.is(12, "VP8L") && file.little(kData, 1) == 0x2F) {
+        const std::uint32_t sides = file.little(kData + 1, 4);
+        header.size = checkedSize((sides & 0x3FFF) + 1, (sides >> 14 & 0x3FFF) + 1, name);
+    } else if (file.is(12, "VP8 ") && file.is(kData + 3, "\x9D\x01\x2A")) {
+        header.size = checkedSize(file.little(kData + 6, 2) & 0x3FFF, file.little(kData + 8, 2) & 0x3FFF, name);
+    } else {
+        refuseDamaged(name);
+    }
+    return header;
+}
+
+/// All the strips or tiles of the first page lie within the file.
+void checkTiffData(const TiffDirectory& directory, std::uint64_t fileBytes, const std::string& name) {
+    TiffField offsets = directory.field(273), counts = directory.field(279);               // strips
+    if (!offsets.exists()) offsets = directory.field(324), counts = directory.field(325);  // tiles
+    if (!offsets.exists() || !counts.exists() || counts.count < offsets.count) refuseCutOff(name);
+    for (std::uint32_t i = 0; i < offsets.count; ++i) {
+        const std::uint64_t end = std::uint64_t(directory.value(offsets, i)) + directory.value(counts, i);
+        if (end > fileBytes) refuseCutOff(name);
+    }
+}
+
+PictureHeader inspectTiff(const Bytes& file, const std::string& name) {
+    const auto directory = TiffDirectory::open(file.part(0));
+    const auto width = directory->field(256), height = directory->field(257);
+    if (!width.exists() || !height.exists()) refuseCutOff(name);
+    const Size size = checkedSize(directory->value(width), directory->value(height), name);
+    const std::uint32_t bits = directory->valueOf(258, 1);
+    const std::uint32_t sampleFormat = directory->valueOf(339, 1);
+    if ((bits != 8 && bits != 16) || sampleFormat != 1) {
+        throw Error(Area::input, name + " holds " + std::to_string(bits) + "-bit " +
+                                     (sampleFormat == 3 ? "floating-point" : "whole-number") +
+                                     " samples of a kind that is not supported: save it with 8 or 16 bits a channel.");
+    }
+    checkTiffData(*directory, file.size(), name);
+    return {PictureFormat::tiff, size};
+}
+
+/// The old OS/2 header has 16-bit sides; in the others a negative height means that rows go from top to bottom.
+PictureHeader inspectBmp(const Bytes& file, const std::string& name) {
+    constexpr std::uint32_t kUncompressed = 0, kBitFields = 3;
+    const std::uint32_t headerBytes = file.little(14, 4);
+    const bool old = headerBytes == 12;
+    if (!file.has(14, headerBytes) || (!old && headerBytes < 36)) refuseCutOff(name);
+    const std::int64_t storedWidth = old ? file.little(18, 2) : std::int32_t(file.little(18, 4));
+    const std::int64_t storedHeight = old ? file.little(20, 2) : std::int32_t(file.little(22, 4));
+    const std::uint64_t bits = file.little(old ? 24 : 28, 2);
+    const std::uint32_t compression = old ? kUncompressed : file.little(30, 4);
+    if (storedWidth < 0) refuseDamaged(name);
+    const Size size = checkedSize(std::uint64_t(storedWidth), std::uint64_t(std::abs(storedHeight)), name);
+    if (compression != kUncompressed && compression != kBitFields) {
+        throw Error(Area::input, name + " is a compressed BMP, which is not supported: save it as PNG.");
+    }
+    const std::uint64_t rowBytes = (std::uint64_t(size.width) * bits + 31) / 32 * 4;
+    if (!file.has(file.little(10, 4), rowBytes * std::uint64_t(size.height))) refuseCutOff(name);
+    const bool hasAlpha = compression == kBitFields && headerBytes >= 56 && file.little(66, 4) != 0;
+    return {PictureFormat::bmp, size, hasAlpha};
+}
+
+}  // namespace
+
+Size checkedSize(std::uint64_t width, std::uint64_t height, const std::string& name) {
+    if (width == 0 || height == 0) throw Error(Area::input, name + " has no pixels: open another picture.");
+    if (width > kMaxSide || height > kMaxSide || width * height > Image::kMaxPixels) {
+        throw Error(Area::input, name + " claims to be " + std::to_string(width) + "x" + std::to_string(height) +
+                                     " pixels, which is too large: scale it to at most 200 megapixels.");
+    }
+    return {int(width), int(height)};
+}
+
+void refuseCutOff(const std::string& name) {
+    throw Error(Area::input, name + " ends before its picture does: copy or download it again.");
+}
+
+void refuseDamaged(const std::string& name) {
+    throw Error(Area::input, name + " is damaged and can't be decoded: copy or download it again.");
+}
+
+PictureHeader inspectPicture(std::span<const std::uint8_t> bytes, const std::string& name) {
+    const Bytes file(bytes);
+    if (file.is(0, "\xFF\xD8\xFF")) return {PictureFormat::jpeg, {}, false};
+    if (file.is(0, "\x89PNG\r\n\x1A\n")) return inspectPng(file, name);
+    if (file.is(0, "RIFF") && file.is(8, "WEBP")) return inspectWebp(file, name);
+    if (TiffDirectory::open(bytes)) return inspectTiff(file, name);
+    if (file.is(0, "BM")) return inspectBmp(file, name);
+    throw Error(Area::input, name + " is not a JPEG, PNG, WebP, TIFF or BMP picture: convert it to one of these.");
+}
+
+}  // namespace matte

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an encoded picture says about itself, checked before any of its pixels is decoded: so that a file of absurd
+// dimensions costs no memory, and one that was cut off is told from a whole one. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "inference/image.h"
+
+namespace matte {
+
+enum class PictureFormat { jpeg = 1, png, webp, tiff, bmp };
+
+struct PictureHeader {
+    PictureFormat format = PictureFormat::jpeg;
+    Size size;             ///< as stored, before it is turned upright; 0x0 for JPEG, whose decoder reads it itself
+    bool hasAlpha = true;  ///< false when a fourth channel, if there is one, holds nothing
+};
+
+/// Checks size and wholeness (not the compressed data itself). Throws Error(input) with `name` in the sentence: not one
+/// of the five formats, too large, of a kind that is not supported, or damaged.
+PictureHeader inspectPicture(std::span<const std::uint8_t> bytes, const std::string& name);
+
+/// Throws Error(input) for a picture with no pixels or with more than Image::kMaxPixels.
+Size checkedSize(std::uint64_t width, std::uint64_t height, const std::string& name);
+
+[[noreturn]] void refuseCutOff(const std::string& name);
+[[noreturn]] void refuseDamaged(const std::string& name);
+
+}  // namespace matte

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/model/default_model.h"
+
+#include <cstdlib>
+#include <vector>
+
+#include "inference/error.h"
+
+namespace matte {
+namespace {
+
+/// In the order in which they are tried.
+std::vector<std::filesystem::path> dataFolders() {
+    std::vector<std::filesystem::path> folders;
+    if (const char* named = std::getenv("MATTE_DATA"); named && *named) folders.emplace_back(named);
+    std::error_code error;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (!error) folders.push_back(program.parent_path().parent_path() / "share" / "matte");
+    folders.emplace_back(MATTE_SOURCE_DATA);
+    return folders;
+}
+
+}  // namespace
+
+std::filesystem::path dataFile(const std::filesystem::path& name) {
+    std::string searched;
+    for (const auto& folder : dataFolders()) {
+        std::error_code error;
+        if (std::filesystem::exists(folder / name, error)) return folder / name;
+        searched += (searched.empty() ? "" : ", ") + folder.string();
+    }
+    throw Error(Area::input, "The file " + name.string() + " is in none of the data folders (" + searched +
+                                 "): install the program again or set MATTE_DATA.");
+}
+
+std::filesystem::path defaultModel() {
+    try {
+        return dataFile("models/portrait.safetensors");
+    } catch (const Error& error) {
+        throw Error(Area::model, error.what());
+    }
+}
+
+}  // namespace matte
