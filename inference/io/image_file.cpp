@@ -195,4 +195,8 @@ bool hasImageExtension(const std::filesystem::path& path) {
     return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
 }
 
+std::string openCvVersion() {
+    return cv::getVersionString();
+}
+
 }  // namespace matte

@@ -28,4 +28,7 @@ void writeImage(const std::filesystem::path& path, const ImageView& image);
 /// Whether the name ends as a picture's does; folders are searched by it.
 bool hasImageExtension(const std::filesystem::path& path);
 
+/// Of the library that decodes and encodes most formats: "4.6.0".
+std::string openCvVersion();
+
 }  // namespace matte

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What matte-cli returns to its caller; documented in --help.
+#pragma once
+
+#include "inference/error.h"
+
+namespace matte {
+
+enum ExitCode : int {
+    kExitOk = 0,
+    kExitUnexpected = 1,
+    kExitUsage = 2,
+    kExitInput = 3,
+    kExitModel = 5,
+    kExitEngine = 6,
+    kExitOutput = 7,
+    kExitInterrupted = 130,  ///< as shells report a program ended by SIGINT
+};
+
+constexpr ExitCode exitCodeOf(Area area) {
+    switch (area) {
+        case Area::input: return kExitInput;
+        case Area::output: return kExitOutput;
+        case Area::model: return kExitModel;
+        case Area::engine: return kExitEngine;
+        case Area::usage: return kExitUsage;
+    }
+    return kExitUnexpected;
+}
+
+}  // namespace matte

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/cli/info_command.h"
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "inference/cpu/cpu_network.h"
+#include "inference/cuda/devices.h"
+#include "inference/engine.h"
+#include "inference/error.h"
+#include "inference/io/image_file.h"
+#include "inference/model/default_model.h"
+
+namespace matte {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The value of the first line of /proc/cpuinfo that begins with `key`; empty where there is no such file.
+std::string cpuFact(const std::string& key) {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);) {
+        const auto colon = line.find(": ");
+        if (line.starts_with(key) && colon != std::string::npos) return line.substr(colon + 2);
+    }
+    return {};
+}
+
+/// The instruction sets that decide how fast the network runs.
+Json instructionSets() {
+    Json found = Json::array();
+    std::istringstream flags(cpuFact("flags"));
+    for (std::string flag; flags >> flag;) {
+        for (const char* name : {"avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16"}) {
+            if (flag == name) found.push_back(name);
+        }
+    }
+    return found;
+}
+
+Json cudaFacts(const CudaStatus& status) {
+    Json devices = Json::array();
+    for (const auto& device : status.devices) {
+        devices.push_back(
+            {{"name", device.name},
+             {"computeCapability", std::to_string(device.computeMajor) + "." + std::to_string(device.computeMinor)},
+             {"multiprocessors", device.multiprocessors},
+             {"memoryBytes", device.memoryBytes}});
+    }
+    return {{"runtime", status.runtimeVersion},
+            {"driver", status.driverVersion},
+            {"unavailable", status.unavailable},
+            {"devices", devices}};
+}
+
+Json modelFacts(const UNet& network, const std::filesystem::path& path) {
+    Json widths = Json::array();  // of each level, from the picture's size down
+    for (const auto& layer : network.layers()) {
+        const int level = network.tensors()[std::size_t(layer.out)].level;
+        if (level == int(widths.size())) widths.push_back(layer.filter.outChannels);
+    }
+    // A square shows the resolution best: the other shapes have fewer pixels.
+    const Size input = network.inputSize({1024, 1024});
+    return {{"path", path.string()},      {"bytes", std::filesystem::file_size(path)},
+            {"levels", network.levels()}, {"widths", widths},
+            {"longestSide", input.width}, {"gflops", std::round(network.flops(input) / 1e7) / 100}};
+}
+
+/// An engine says by itself what it is, or why it can't be: it is made and thrown away.
+Json engineFacts(const UNet& network, EngineKind kind) {
+    Json facts{{"kind", kind == EngineKind::cpu ? "cpu" : "cuda"}};
+    try {
+        const EngineInfo info = Engine::create(network, {kind, 0, 0, true})->info();
+        facts["available"] = true;
+        facts["name"] = info.name;
+        facts["warnings"] = info.warnings;
+    } catch (const Error& error) {
+        facts["available"] = false;
+        facts["unavailable"] = error.what();
+    }
+    return facts;
+}
+
+Json collect() {
+    Json facts{{"version", MATTE_VERSION},
+               {"opencv", openCvVersion()},
+               {"onednn", CpuNetwork::libraryVersion()},
+               {"processor",
+                {{"name", cpuFact("model name")},
+                 {"threads", std::thread::hardware_concurrency()},
+                 {"instructionSets", instructionSets()}}},
+               {"cuda", cudaFacts(queryCuda())},
+               {"engines", Json::array()}};
+    try {
+        const auto path = defaultModel();
+        const UNet network = UNet::load(Safetensors::read(path));
+        facts["model"] = modelFacts(network, path);
+        for (const auto kind : {EngineKind::cpu, EngineKind::cuda}) {
+            facts["engines"].push_back(engineFacts(network, kind));
+        }
+    } catch (const Error& error) {
+        facts["model"] = {{"unavailable", error.what()}};
+    }
+    return facts;
+}
+
+std::string text(const Json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string joined(const Json& list) {
+    std::string all;
+    for (const auto& item : list) {
+        if (!all.empty()) all += ' ';
+        all += text(item);
+    }
+    return all;
+}
+
+void printLine(const std::string& key, const std::string& value) {
+    std::printf("%-11s%s\n", key.c_str(), value.c_str());
+}
+
+void printCuda(const Json& cuda) {
+    if (cuda["runtime"] != "") {
+        const std::string driver = cuda["driver"] == "" ? "none" : text(cuda["driver"]);
+        printLine("CUDA", "runtime " + text(cuda["runtime"]) + ", driver " + driver);
+    }
+    if (cuda["unavailable"] != "") printLine("", text(cuda["unavailable"]));
+    for (const auto& device : cuda["devices"]) {
+        printLine("Device", text(device["name"]) + ", compute capability " + text(device["computeCapability"]) + ", " +
+                                text(device["multiprocessors"]) + " multiprocessors, " +
+                                std::to_string(device["memoryBytes"].get<std::size_t>() >> 20) + " MiB");
+    }
+}
+
+void printModel(const Json& model) {
+    if (model.contains("unavailable")) return printLine("Model", text(model["unavailable"]));
+    printLine("Model", text(model["path"]));
+    printLine("", std::to_string(model["bytes"].get<std::size_t>() >> 10) + " KiB, " + text(model["levels"]) +
+                      " levels of " + joined(model["widths"]) + " channels, input " + text(model["longestSide"]) +
+                      " pixels, " + text(model["gflops"]) + " GFLOP for a square picture");
+}
+
+void printText(const Json& facts) {
+    const Json& processor = facts["processor"];
+    printLine("Matte", text(facts["version"]));
+    printLine("OpenCV", text(facts["opencv"]));
+    printLine("oneDNN", text(facts["onednn"]));
+    printLine("Processor", text(processor["name"]) + ", " + text(processor["threads"]) + " threads, " +
+                               joined(processor["instructionSets"]));
+    for (const auto& engine : facts["engines"]) {
+        const bool available = engine["available"];
+        printLine("Engine", text(engine["kind"]) + ": " + text(engine[available ? "name" : "unavailable"]));
+        if (available && !engine["warnings"].empty()) printLine("", joined(engine["warnings"]));
+    }
+    printCuda(facts["cuda"]);
+    printModel(facts["model"]);
+}
+
+}  // namespace
+
+ExitCode runInfoCommand(bool json) {
+    const Json facts = collect();
+    if (json) {
+        std::puts(facts.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    } else {
+        printText(facts);
+    }
+    return kExitOk;
+}
+
+}  // namespace matte

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// matte-cli: Matte without a window. Reads the command line, runs one command, and turns what went wrong into a
+// sentence and an exit code.
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <exception>
+#include <map>
+#include <new>
+#include <string>
+#include <thread>
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include "inference/cli/image_command.h"
+#include "inference/cli/info_command.h"
+
+namespace matte {
+namespace {
+
+const char* const kFooter =
+    "OUT is a file when its extension is png, jpg, jpeg, webp, tif, tiff or bmp, which takes one picture. Otherwise "
+    "it\n"
+    "is a folder, created when missing, for results named NAME-cutout.png (or NAME-matte.png). No file that is read\n"
+    "is ever written over, and a result appears only when it is whole.\n"
+    "\n"
+    "Exit codes:\n"
+    "  0    every picture is done\n"
+    "  1    something unexpected happened\n"
+    "  2    the command line makes no sense\n"
+    "  3    a picture can't be read\n"
+    "  5    the model can't be used\n"
+    "  6    the engine asked for can't be used\n"
+    "  7    a result can't be written\n"
+    "  130  interrupted\n"
+    "With several pictures, one that fails doesn't stop the others, and the code is the first failure's.\n";
+
+/// Ctrl-C and SIGTERM ask the work to stop at the next good point; the second time, the program ends at once. The
+/// signals are blocked in every thread and waited for in one, where anything may be called.
+class InterruptWatcher {
+public:
+    explicit InterruptWatcher(std::stop_source work) {
+        sigemptyset(&signals_);
+        for (const int number : {SIGINT, SIGTERM}) {
+            struct sigaction action {};
+            // A shell that starts a program in the background makes it ignore Ctrl-C: it stays so.
+            if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) {
+                sigaddset(&signals_, number);
+            }
+        }
+        pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+        thread_ = std::jthread([this, work](const std::stop_token& stop) mutable { watch(work, stop); });
+    }
+
+private:
+    void watch(std::stop_source& work, const std::stop_token& stop) const {
+        const timespec tick{0, 50'000'000};
+        while (!stop.stop_requested()) {
+            if (::sigtimedwait(&signals_, nullptr, &tick) <= 0) continue;
+            if (work.stop_requested()) ::_exit(kExitInterrupted);
+            work.request_stop();
+        }
+    }
+
+    sigset_t signals_;
+    std::jthread thread_;
+};
+
+/// An option that takes one of a few words. CLI11's own message for a wrong one lists the enumeration's numbers.
+template <typename T>
+void addChoice(CLI::App* app,
+               const std::string& name,
+               const std::string& help,
+               T& target,
+               const std::map<std::string, T>& choices) {
+    const auto choose = [name, &target, choices](const std::string& word) {
+        const auto found = choices.find(word);
+        if (found != choices.end()) {
+            target = found->second;
+            return;
+        }
+        std::string words;
+        for (const auto& choice : choices) words += (words.empty() ? "" : ", ") + choice.first;
+        throw Error(Area::usage, name + " does not know '" + word + "': use one of " + words + ".");
+    };
+    app->add_option_function<std::string>(name, choose, help)->type_name("WHICH");
+}
+
+void addImageCommand(CLI::App& app, ImageOptions& options) {
+    CLI::App* image = app.add_subcommand("image", "Cut the people out of photos and lay them over a new background");
+    image->footer(kFooter);
+    image->add_option("IN", options.inputs, "Pictures, folders of pictures, or quoted patterns such as 'shots/*.jpg'")
+        ->required();
+    image->add_option("-o,--output", options.output, "A file for one picture, else a folder")
+        ->required()
+        ->type_name("OUT");
+    image
+        ->add_option("--background", options.background,
+                     "blur, blur:N (1 to 100), color:#rrggbb, image:PATH or transparent")
+        ->capture_default_str()
+        ->type_name("WHAT");
+    addChoice(image, "--placement", "How image:PATH is laid in: fill, fit or stretch",
+              options.look.background.placement,
+              {{"fill", Placement::fill}, {"fit", Placement::fit}, {"stretch", Placement::stretch}});
+    image->add_option("--threshold", options.look.threshold, "Where the edge lies, 0 to 1; lower keeps more")
+        ->capture_default_str()
+        ->type_name("T");
+    image->add_option("--softness", options.look.softness, "How soft the edge is, 0 to 1")
+        ->capture_default_str()
+        ->type_name("S");
+    image->add_flag("!--no-decontaminate", options.look.decontaminate, "Leave the old background's colour on the edge");
+    image->add_option("--model", options.model, "Another model (.safetensors)")->type_name("FILE");
+    addChoice(image, "--engine", "What computes: auto, cpu or cuda", options.engine.kind,
+              {{"auto", EngineKind::automatic}, {"cpu", EngineKind::cpu}, {"cuda", EngineKind::cuda}});
+    image->add_option("--size", options.engine.networkLongestSide, "Longest side of the network's input, in pixels")
+        ->check(CLI::Range(32, 2048).description(""))
+        ->type_name("N");
+    image->add_flag("--matte-only", options.matteOnly,
+                    "Write the matte as a grey picture instead (white is the person)");
+    image->add_flag("--json", options.json, "Print what was done as one JSON object");
+    image->add_flag("--quiet", options.quiet, "Print nothing but errors");
+}
+
+/// CLI11's own range check lets a NaN through.
+void checkUnitInterval(const char* option, float value) {
+    if (!(value >= 0 && value <= 1)) {
+        throw Error(Area::usage, std::string(option) + " must be between 0 and 1: try 0.5.");
+    }
+}
+
+ExitCode runCommandLine(int argc, char** argv, std::stop_token stop) {
+    CLI::App app("Replaces what is behind a person in photos.", "matte-cli");
+    app.set_version_flag("--version", std::string("matte-cli ") + MATTE_VERSION);
+    app.require_subcommand(1);
+    app.footer("matte-cli COMMAND --help tells more.\n\n" + std::string(kFooter));
+    ImageOptions options;
+    addImageCommand(app, options);
+    CLI::App* info = app.add_subcommand("info", "What this program can do on this machine, and why not more");
+    bool infoJson = false;
+    info->add_flag("--json", infoJson, "Print it as one JSON object");
+
+    if (argc < 2) {
+        std::fputs(app.help().c_str(), stderr);
+        return kExitUsage;
+    }
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == int(CLI::ExitCodes::Success)) {
+            app.exit(error);  // --help and --version
+            return kExitOk;
+        }
+        throw Error(Area::usage, std::string(error.what()) + ": see matte-cli --help.");
+    }
+    if (info->parsed()) return runInfoCommand(infoJson);
+    checkUnitInterval("--threshold", options.look.threshold);
+    checkUnitInterval("--softness", options.look.softness);
+    return runImageCommand(options, stop);
+}
+
+}  // namespace
+}  // namespace matte
+
+int main(int argc, char** argv) {
+    using namespace matte;
+    std::stop_source work;
+    try {
+        const InterruptWatcher watcher(work);
+        return runCommandLine(argc, argv, work.get_token());
+    } catch (const Error& error) {
+        printMessage(error.what());
+        return exitCodeOf(error.area);
+    } catch (const Cancelled&) {
+        printMessage("Interrupted: the pictures that were finished are whole, and the others are not there.");
+        return kExitInterrupted;
+    } catch (const std::bad_alloc&) {
+        printMessage("There is not enough memory: close other programs or scale the picture down.");
+    } catch (const std::exception& error) {
+        printMessage(std::string("Something unexpected happened (") + error.what() + "): please report it.");
+    }
+    return kExitUnexpected;
+}
