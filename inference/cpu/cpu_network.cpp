@@ -121,10 +121,7 @@ struct CpuNetwork::State {
         for (std::size_t i = 0; i < unet.tensors().size(); ++i) {
             const Tensor& tensor = unet.tensors()[i];
             const Dims dims{1, tensor.channels, size.height >> tensor.level, size.width >> tensor.level};
-            // Both ends of the network are f32 in either precision: what goes in and comes out is read by people's
-            // code.
-            const bool end = i == 0 || int(i) == head;
-            const auto type = end ? memory::data_type::f32 : storage();
+            const auto type = int(i) == head ? memory::data_type::f32 : storage();
             tensors.emplace_back(memory::desc(dims, type, memory::format_tag::nhwc), engine);
         }
         // Both ends are f32 in either precision; only the input needs a place of its own for that.
