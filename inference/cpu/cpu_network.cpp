@@ -81,6 +81,12 @@ std::vector<float> sliceInputs(const Filter& filter, int first, int count) {
     return slice;
 }
 
+/// oneDNN names instruction sets by bit masks, each holding those that it builds on.
+bool processorHas(dnnl::cpu_isa isa) {
+    const auto wanted = static_cast<unsigned>(isa);
+    return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & wanted) == wanted;
+}
+
 /// Turns oneDNN's exceptions into ours.
 template <typename Work>
 auto guarded(const Work& work) {
@@ -210,9 +216,11 @@ CpuNetwork::~CpuNetwork() = default;
 CpuNetwork::CpuNetwork(CpuNetwork&&) noexcept = default;
 
 CpuPrecision CpuNetwork::bestPrecision() {
-    const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-    const auto amx = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_amx);
-    return (isa & amx) == amx ? CpuPrecision::bf16 : CpuPrecision::f32;
+    return processorHas(dnnl::cpu_isa::avx512_core_amx) ? CpuPrecision::bf16 : CpuPrecision::f32;
+}
+
+bool CpuNetwork::supports(CpuPrecision precision) {
+    return precision == CpuPrecision::f32 || processorHas(dnnl::cpu_isa::avx512_core_bf16);
 }
 
 std::string CpuNetwork::libraryVersion() {

@@ -23,6 +23,8 @@ public:
 
     /// bf16 where the machine's matrix unit (AMX) makes it many times faster, else f32.
     static CpuPrecision bestPrecision();
+    /// Whether this processor can run it at all; bf16 wants AVX-512's bf16 arithmetic or AMX.
+    static bool supports(CpuPrecision precision);
     /// oneDNN's version, "2.6.3".
     static std::string libraryVersion();
 
