@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Banner: one sentence over the picture, about what went wrong or was done, that can be closed. GUI thread.
+#pragma once
+
+#include <QFrame>
+#include <QTimer>
+
+class QLabel;
+class QPushButton;
+
+namespace matte {
+
+class Banner : public QFrame {
+    Q_OBJECT
+
+public:
+    explicit Banner(QWidget* parent);
+    /// Stays until it is closed or replaced.
+    void showError(const QString& sentence);
+    /// Goes away by itself. With `file`, offers to open its folder.
+    void showDone(const QString& sentence, const QString& file = {});
+    void dismiss();
+    [[nodiscard]] QString text() const;
+    [[nodiscard]] bool isError() const { return error_; }
+
+signals:
+    void resized();
+
+private:
+    void showText(const QString& sentence, bool error, const QString& file);
+
+    QLabel* icon_;
+    QLabel* label_;
+    QPushButton* folder_;
+    QString file_;
+    QTimer hideLater_;
+    bool error_ = false;
+};
+
+}  // namespace matte

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The window program's command line. Needs no QApplication, so that --help works without a display.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+
+#include <optional>
+
+#include "inference/engine.h"
+
+namespace matte {
+
+struct CommandLine {
+    QString photo;                         ///< absolute; empty for none
+    QString model;                         ///< empty for the default model
+    QString config;                        ///< settings file; empty for the user's own
+    std::optional<Background> background;  ///< image.path is absolute, image is not loaded
+    EngineKind engine = EngineKind::automatic;
+    std::optional<int> exitCode;  ///< set when the program is to end at once: help, version or a wrong option
+};
+
+/// Prints help and version to stdout and what is wrong to stderr. GUI thread.
+CommandLine parseCommandLine(const QStringList& arguments);
+
+}  // namespace matte

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/document.h"
+
+#include <QUndoCommand>
+
+namespace matte {
+namespace {
+
+constexpr int kUndoLimit = 200;
+
+QString stepName(LookControl control) {
+    switch (control) {
+        case LookControl::background: return Document::tr("Background");
+        case LookControl::blurStrength: return Document::tr("Blur Strength");
+        case LookControl::color: return Document::tr("Colour");
+        case LookControl::image: return Document::tr("Background Picture");
+        case LookControl::placement: return Document::tr("Placement");
+        case LookControl::threshold: return Document::tr("Threshold");
+        case LookControl::softness: return Document::tr("Softness");
+        case LookControl::decontaminate: return Document::tr("Clean Edge Colours");
+        case LookControl::all: break;
+    }
+    return Document::tr("Reset");
+}
+
+}  // namespace
+
+/// One step: the look before and after.
+class SetLook : public QUndoCommand {
+public:
+    SetLook(Document& document, const Look& look, LookControl control)
+        : QUndoCommand(stepName(control)),
+          document_(document),
+          before_(document.look()),
+          after_(look),
+          control_(control),
+          gesture_(document.gesture_) {}
+
+    void undo() override { document_.apply(before_); }
+    void redo() override { document_.apply(after_); }
+    [[nodiscard]] int id() const override { return int(control_); }
+    bool mergeWith(const QUndoCommand* other) override {
+        const auto& next = static_cast<const SetLook&>(*other);
+        if (next.gesture_ != gesture_) return false;
+        after_ = next.after_;
+        setObsolete(before_ == after_);
+        return true;
+    }
+
+private:
+    Document& document_;
+    Look before_, after_;
+    LookControl control_;
+    int gesture_;
+};
+
+Document::Document(QObject* parent) : QObject(parent) {
+    undoStack_.setUndoLimit(kUndoLimit);
+}
+
+void Document::apply(const Look& look) {
+    if (look == look_) return;
+    look_ = look;
+    emit lookChanged(look_);
+}
+
+void Document::edit(const Look& look, LookControl control) {
+    if (look != look_) undoStack_.push(new SetLook(*this, look, control));
+}
+
+// What follows an undo is a gesture of its own, or it would be merged into the step before.
+void Document::undo() {
+    finishGesture();
+    undoStack_.undo();
+}
+
+void Document::redo() {
+    finishGesture();
+    undoStack_.redo();
+}
+
+void Document::resetLook(const Look& look) {
+    undoStack_.clear();
+    apply(look);
+}
+
+void Document::setPhoto(const OpenedPhoto& photo) {
+    photo_ = photo;
+    undoStack_.clear();
+    emit photoChanged();
+}
+
+}  // namespace matte

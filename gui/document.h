@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Document: the open photo, its Look, and the steps by which the Look came about. GUI thread.
+#pragma once
+
+#include <QObject>
+#include <QUndoStack>
+
+#include "gui/photo_session.h"
+
+namespace matte {
+
+/// Which control changed the look: steps of one control that belong to one gesture are undone together.
+enum class LookControl {
+    background = 1,
+    blurStrength,
+    color,
+    image,
+    placement,
+    threshold,
+    softness,
+    decontaminate,
+    all
+};
+
+class Document : public QObject {
+    Q_OBJECT
+
+public:
+    explicit Document(QObject* parent = nullptr);
+
+    [[nodiscard]] const Look& look() const { return look_; }
+    [[nodiscard]] const QUndoStack& undoStack() const { return undoStack_; }
+    [[nodiscard]] bool isOpen() const { return photo_.image != nullptr; }
+    [[nodiscard]] const OpenedPhoto& photo() const { return photo_; }
+
+    /// Changes the look as an undo step; merged with the last one while the same gesture goes on.
+    void edit(const Look& look, LookControl control);
+    /// The next edit() is a step of its own: a slider was let go, a dialog closed.
+    void finishGesture() { ++gesture_; }
+    void undo();
+    void redo();
+    /// Changes the look without a step and forgets all steps: settings were restored.
+    void resetLook(const Look& look);
+    /// Takes over a photo; the look stays, the steps are forgotten.
+    void setPhoto(const OpenedPhoto& photo);
+
+signals:
+    void lookChanged(const matte::Look& look);
+    void photoChanged();
+
+private:
+    friend class SetLook;
+    void apply(const Look& look);
+
+    Look look_;
+    OpenedPhoto photo_;
+    QUndoStack undoStack_;
+    int gesture_ = 0;
+};
+
+}  // namespace matte

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/file_dialogs.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QStandardPaths>
+
+#include "inference/io/image_file.h"
+
+namespace matte {
+namespace {
+
+QString text(const char* source) {
+    return QCoreApplication::translate("matte::FileDialogs", source);
+}
+
+QString folderOrPictures(const QString& folder) {
+    if (!folder.isEmpty() && QFileInfo(folder).isDir()) return folder;
+    return QStandardPaths::writableLocation(QStandardPaths::PicturesLocation);
+}
+
+QString askForPicture(QWidget* parent, const QString& title, QString& folder) {
+    const QString filters =
+        text("Pictures (*.jpg *.jpeg *.png *.webp *.tif *.tiff *.bmp)") + ";;" + text("All files (*)");
+    const QString path = QFileDialog::getOpenFileName(parent, title, folderOrPictures(folder), filters);
+    if (!path.isEmpty()) folder = QFileInfo(path).absolutePath();
+    return path;
+}
+
+}  // namespace
+
+QString askForPhoto(QWidget* parent, QString& folder) {
+    return askForPicture(parent, text("Open a Photo"), folder);
+}
+
+QString askForBackground(QWidget* parent, QString& folder) {
+    return askForPicture(parent, text("Choose a Background Picture"), folder);
+}
+
+QString askForExport(QWidget* parent, QString& folder, const QString& photoName, bool transparent) {
+    const QString png = "PNG (*.png)", jpeg = "JPEG (*.jpg *.jpeg)", webp = "WebP (*.webp)",
+                  tiff = "TIFF (*.tif *.tiff)";
+    const QStringList filters = transparent ? QStringList{png, webp, tiff, jpeg} : QStringList{png, jpeg, webp, tiff};
+    const QString suggestion = QFileInfo(photoName).completeBaseName() + "-matte.png";
+    QString filter = filters.first();
+    QString path =
+        QFileDialog::getSaveFileName(parent, text("Export the Picture"),
+                                     QDir(folderOrPictures(folder)).filePath(suggestion), filters.join(";;"), &filter);
+    if (path.isEmpty()) return path;
+    if (!hasImageExtension(path.toStdString()))
+        path += "." + filter.section("*.", 1, 1).section(QChar(')'), 0, 0).section(' ', 0, 0);
+    folder = QFileInfo(path).absolutePath();
+    return path;
+}
+
+}  // namespace matte

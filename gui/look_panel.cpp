@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/look_panel.h"
+
+#include <QAction>
+#include <QButtonGroup>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QStackedWidget>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <cmath>
+
+#include "gui/color_row.h"
+#include "gui/icons.h"
+#include "gui/picture_well.h"
+#include "gui/slider_row.h"
+#include "gui/toggle.h"
+
+namespace matte {
+namespace {
+
+constexpr int kWidth = 288, kMargin = 18, kPageHeight = 190;
+
+int percent(float value) {
+    return int(std::lround(value * 100));
+}
+
+QLabel* sectionTitle(const QString& text) {
+    auto* label = new QLabel(text);
+    label->setObjectName("sectionTitle");
+    return label;
+}
+
+QLabel* note(const QString& text) {
+    auto* label = new QLabel(text);
+    label->setObjectName("muted");
+    label->setWordWrap(true);
+    return label;
+}
+
+/// One of several buttons in a bar, of which one is down.
+QToolButton* segment(const QString& text, const QString& tip, const QString& iconName = {}) {
+    auto* button = new QToolButton;
+    button->setText(text);
+    button->setToolTip(tip);
+    button->setAccessibleName(tip);
+    button->setCheckable(true);
+    button->setFocusPolicy(Qt::StrongFocus);
+    button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    if (!iconName.isEmpty()) {
+        button->setIcon(glyph(iconName));
+        button->setIconSize({20, 20});
+        button->setToolButtonStyle(Qt::ToolButtonTextUnderIcon);
+    }
+    return button;
+}
+
+QWidget* segmentBar(const QButtonGroup& group, const QString& name) {
+    auto* bar = new QWidget;
+    bar->setObjectName("segments");
+    bar->setAttribute(Qt::WA_StyledBackground);
+    bar->setAccessibleName(name);
+    auto* row = new QHBoxLayout(bar);
+    row->setContentsMargins(1, 1, 1, 1);
+    row->setSpacing(0);
+    for (QAbstractButton* button : group.buttons()) row->addWidget(button);
+    return bar;
+}
+
+QWidget* page(std::initializer_list<QWidget*> parts) {
+    auto* widget = new QWidget;
+    auto* column = new QVBoxLayout(widget);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(12);
+    for (QWidget* part : parts) column->addWidget(part);
+    column->addStretch();
+    return widget;
+}
+
+}  // namespace
+
+LookPanel::LookPanel(Document& document, QAction* reset, QWidget* parent)
+    : QScrollArea(parent), document_(document), kinds_(new QButtonGroup(this)), placements_(new QButtonGroup(this)) {
+    setObjectName("panel");
+    setFrameShape(QFrame::NoFrame);
+    setFixedWidth(kWidth);
+    setWidgetResizable(true);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    auto* body = new QWidget;
+    body->setObjectName("panelBody");
+    auto* column = new QVBoxLayout(body);
+    column->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
+    column->setSpacing(12);
+    buildBackground(*column);
+    auto* rule = new QFrame;
+    rule->setObjectName("rule");
+    column->addWidget(rule);
+    column->addSpacing(4);
+    buildEdges(*column);
+    column->addStretch();
+    auto* resetButton = new QPushButton(reset->icon(), tr("Reset"));
+    resetButton->setObjectName("flat");
+    resetButton->setToolTip(reset->toolTip());
+    resetButton->setAccessibleName(reset->whatsThis());
+    connect(resetButton, &QPushButton::clicked, reset, &QAction::trigger);
+    column->addWidget(resetButton, 0, Qt::AlignLeft);
+    setWidget(body);
+    connect(&document_, &Document::lookChanged, this, &LookPanel::showLook);
+    showLook(document_.look());
+}
+
+template <typename Change>
+void LookPanel::edit(LookControl control, Change change) {
+    Look look = document_.look();
+    change(look);
+    document_.edit(look, control);
+}
+
+void LookPanel::buildBackground(QVBoxLayout& column) {
+    using Kind = Background::Kind;
+    kinds_->addButton(segment(tr("Blur"), tr("Blur what is behind the person"), "blur"), int(Kind::blur));
+    kinds_->addButton(segment(tr("Colour"), tr("One colour behind the person"), "color"), int(Kind::color));
+    kinds_->addButton(segment(tr("Picture"), tr("A picture behind the person"), "image"), int(Kind::image));
+    kinds_->addButton(segment(tr("None"), tr("Nothing behind the person: transparent"), "transparent"),
+                      int(Kind::transparent));
+    connect(kinds_, &QButtonGroup::idClicked, this, [this](int id) { chooseKind(Kind(id)); });
+
+    blurStrength_ = new SliderRow(tr("Strength"), tr("How far the background is blurred"), {1, 100, 50});
+    connect(blurStrength_, &SliderRow::valueChanged, this, [this](int value) {
+        edit(LookControl::blurStrength, [&](Look& look) { look.background.blurStrength = float(value); });
+    });
+    connect(blurStrength_, &SliderRow::gestureFinished, &document_, &Document::finishGesture);
+
+    color_ = new ColorRow;
+    connect(color_, &ColorRow::colorChanged, this, [this](const QColor& color) {
+        edit(LookControl::color, [&](Look& look) {
+            look.background.color = {std::uint8_t(color.red()), std::uint8_t(color.green()),
+                                     std::uint8_t(color.blue())};
+        });
+    });
+    connect(color_, &ColorRow::gestureFinished, &document_, &Document::finishGesture);
+
+    pages_ = new QStackedWidget;
+    pages_->setFixedHeight(kPageHeight);
+    pages_->addWidget(page({blurStrength_, note(tr("The blur follows the photo's size, so that an export looks like "
+                                                   "what you see."))}));
+    pages_->addWidget(page({color_}));
+    pages_->addWidget(imagePage());
+    pages_->addWidget(page({note(tr("PNG, WebP and TIFF keep the transparency. A JPEG gets white instead."))}));
+    column.addWidget(sectionTitle(tr("Background")));
+    column.addWidget(segmentBar(*kinds_, tr("Background")));
+    column.addWidget(pages_);
+}
+
+QWidget* LookPanel::imagePage() {
+    picture_ = new PictureWell;
+    connect(picture_, &QAbstractButton::clicked, this, &LookPanel::pictureWanted);
+    connect(picture_, &PictureWell::dropped, this, &LookPanel::pictureDropped);
+    placements_->addButton(segment(tr("Fill"), tr("Cover the frame; what sticks out is cropped")),
+                           int(Placement::fill));
+    placements_->addButton(segment(tr("Fit"), tr("Show all of it; bars fill the rest")), int(Placement::fit));
+    placements_->addButton(segment(tr("Stretch"), tr("Make it the frame's shape")), int(Placement::stretch));
+    connect(placements_, &QButtonGroup::idClicked, this, [this](int id) {
+        edit(LookControl::placement, [&](Look& look) { look.background.placement = Placement(id); });
+        document_.finishGesture();
+    });
+    return page({picture_, segmentBar(*placements_, tr("Placement"))});
+}
+
+void LookPanel::buildEdges(QVBoxLayout& column) {
+    threshold_ = new SliderRow(tr("Threshold"), tr("Lower keeps more of the person, higher cuts closer"), {0, 100, 50});
+    softness_ =
+        new SliderRow(tr("Softness"), tr("100 leaves the edge as it was found, 0 makes it hard"), {0, 100, 100});
+    decontaminate_ = new Toggle(tr("Clean edge colours"));
+    decontaminate_->setToolTip(tr("Remove the old background's colour from hair and edges"));
+    connect(threshold_, &SliderRow::valueChanged, this, [this](int value) {
+        edit(LookControl::threshold, [&](Look& look) { look.threshold = float(value) / 100; });
+    });
+    connect(softness_, &SliderRow::valueChanged, this, [this](int value) {
+        edit(LookControl::softness, [&](Look& look) { look.softness = float(value) / 100; });
+    });
+    connect(decontaminate_, &Toggle::toggled, this, [this](bool on) {
+        edit(LookControl::decontaminate, [&](Look& look) { look.decontaminate = on; });
+        document_.finishGesture();
+    });
+    for (SliderRow* row : {threshold_, softness_}) {
+        connect(row, &SliderRow::gestureFinished, &document_, &Document::finishGesture);
+    }
+    column.addWidget(sectionTitle(tr("Edges")));
+    column.addWidget(threshold_);
+    column.addWidget(softness_);
+    column.addWidget(decontaminate_);
+}
+
+void LookPanel::chooseKind(Background::Kind kind) {
+    if (kind == Background::Kind::image && !document_.look().background.image) {
+        showLook(document_.look());  // there is nothing to show yet: the click only asks
+        emit pictureWanted();
+        return;
+    }
+    edit(LookControl::background, [&](Look& look) { look.background.kind = kind; });
+    document_.finishGesture();
+}
+
+void LookPanel::showLook(const Look& look) {
+    const Background& background = look.background;
+    kinds_->button(int(background.kind))->setChecked(true);
+    pages_->setCurrentIndex(int(background.kind) - int(Background::Kind::blur));
+    blurStrength_->showValue(int(std::lround(background.blurStrength)));
+    color_->showColor(QColor(background.color.r, background.color.g, background.color.b));
+    picture_->setPicture(background.image, QFileInfo(QString::fromStdString(background.imagePath)).fileName());
+    placements_->button(int(background.placement))->setChecked(true);
+    threshold_->showValue(percent(look.threshold));
+    softness_->showValue(percent(look.softness));
+    const QSignalBlocker quiet(decontaminate_);
+    decontaminate_->setChecked(look.decontaminate);
+}
+
+}  // namespace matte

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/main_window.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QCloseEvent>
+#include <QDragEnterEvent>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QMessageBox>
+#include <QMimeData>
+
+#include <algorithm>
+#include <cmath>
+
+#include "gui/banner.h"
+#include "gui/canvas.h"
+#include "gui/file_dialogs.h"
+#include "gui/incoming.h"
+#include "gui/look_panel.h"
+#include "gui/progress_pill.h"
+#include "gui/shortcuts_dialog.h"
+#include "gui/status_line.h"
+#include "gui/viewport.h"
+#include "gui/window_bars.h"
+#include "inference/error.h"
+#include "inference/model/default_model.h"
+
+namespace matte {
+namespace {
+
+constexpr QSize kFirstSize{1180, 760};
+constexpr double kZoomStep = 1.25;
+constexpr int kPreviewStep = 64;  // so that a window that is being resized does not ask for every size in between
+
+// The quick picture: as large as the fitted view shows it, within what can be redrawn while a slider moves.
+int previewSide(Size photo, Size viewport) {
+    const double fitted = std::min(double(viewport.width) / photo.width, double(viewport.height) / photo.height);
+    const double affordable = std::sqrt(PhotoSession::kPreviewPixels / double(photo.pixels()));
+    const double side = photo.longest() * std::min({fitted, affordable, 1.0});
+    return std::min(photo.longest(), (int(side) / kPreviewStep + 1) * kPreviewStep);
+}
+
+}  // namespace
+
+MainWindow::MainWindow(PhotoSession::EngineFactory makeEngine,
+                       QSettings& store,
+                       const std::optional<Background>& background)
+    : store_(store),
+      settings_(Settings::load(store)),
+      actions_(this),
+      session_(std::move(makeEngine)),
+      bars_(new WindowBars(*this, actions_)),
+      canvas_(new Canvas(actions_[ActionId::open], actions_[ActionId::openSample])),
+      panel_(new LookPanel(document_, actions_[ActionId::resetLook])),
+      status_(new StatusLine) {
+    arrange();
+    connectSession();
+    connectFiles();
+    connectView();
+    connectLook();
+    restoreSettings(background);
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::arrange() {
+    setWindowTitle("Matte");
+    setAcceptDrops(true);
+    auto* body = new QWidget;
+    auto* row = new QHBoxLayout(body);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(0);
+    row->addWidget(canvas_, 1);
+    row->addWidget(panel_);
+    setCentralWidget(body);
+    setStatusBar(status_);
+    resize(kFirstSize);
+}
+
+void MainWindow::connectSession() {
+    connect(&session_, &PhotoSession::busyChanged, &canvas_->progress(), &ProgressPill::setStage);
+    connect(&session_, &PhotoSession::failed, &canvas_->banner(), &Banner::showError);
+    connect(&session_, &PhotoSession::opened, this, &MainWindow::photoOpened);
+    connect(&session_, &PhotoSession::rendered, this, &MainWindow::pictureRendered);
+    connect(&session_, &PhotoSession::backgroundLoaded, this, &MainWindow::backgroundLoaded);
+    connect(&session_, &PhotoSession::exported, this, &MainWindow::pictureExported);
+    connect(&session_, &PhotoSession::copied, this, [this](const QImage& picture) {
+        QApplication::clipboard()->setImage(picture);
+        canvas_->banner().showDone(tr("Copied."));
+    });
+    connect(&session_, &PhotoSession::cancelled, this, [this] { canvas_->banner().showDone(tr("Cancelled.")); });
+    connect(&session_, &PhotoSession::engineReady, this, [this](const EngineInfo& info) {
+        engineName_ = QString::fromStdString(info.name);
+        status_->showEngine(info);
+    });
+    connect(&canvas_->progress(), &ProgressPill::cancelRequested, &session_, &PhotoSession::cancel);
+}
+
+void MainWindow::connectFiles() {
+    const auto on = [this](ActionId id, auto slot) { connect(actions_[id], &QAction::triggered, this, slot); };
+    on(ActionId::open, [this] {
+        const QString path = askForPhoto(this, settings_.openFolder);
+        if (!path.isEmpty()) openPhoto(PhotoSource::fromFile(path));
+    });
+    on(ActionId::openSample, &MainWindow::openSample);
+    on(ActionId::paste, [this] { take(*QApplication::clipboard()->mimeData()); });
+    on(ActionId::exportPicture, [this] {
+        const bool transparent = document_.look().background.kind == Background::Kind::transparent;
+        const QString path = askForExport(this, settings_.exportFolder, document_.photo().name, transparent);
+        if (!path.isEmpty()) exportTo(path);
+    });
+    on(ActionId::copyCutout, [this] { copy(false); });
+    on(ActionId::copyPicture, [this] { copy(true); });
+    on(ActionId::quit, &MainWindow::close);
+    on(ActionId::cancel, &MainWindow::cancelOrClose);
+    on(ActionId::shortcuts, [this] { ShortcutsDialog(actions_, this).exec(); });
+    on(ActionId::about, &MainWindow::showAbout);
+    connect(bars_, &WindowBars::recentChosen, this,
+            [this](const QString& path) { openPhoto(PhotoSource::fromFile(path)); });
+    connect(bars_, &WindowBars::recentCleared, this, [this] {
+        settings_.recentFiles.clear();
+        bars_->showRecent({});
+    });
+}
+
+void MainWindow::connectView() {
+    Viewport& viewport = canvas_->viewport();
+    const auto on = [this](ActionId id, auto slot) { connect(actions_[id], &QAction::triggered, this, slot); };
+    on(ActionId::fit, [&viewport] { viewport.fit(); });
+    on(ActionId::actualSize, [&viewport] { viewport.actualSize(); });
+    on(ActionId::zoomIn, [&viewport] { viewport.zoomBy(kZoomStep); });
+    on(ActionId::zoomOut, [&viewport] { viewport.zoomBy(1 / kZoomStep); });
+    on(ActionId::nextView, [this] { setShowing(Showing(int(showing_) % int(Showing::original) + 1)); });
+    on(ActionId::fullScreen,
+       [this](bool whole) { setWindowState(windowState().setFlag(Qt::WindowFullScreen, whole)); });
+    connect(actions_[ActionId::split], &QAction::toggled, &viewport, &Viewport::setSplitVisible);
+    connect(actions_[ActionId::panel], &QAction::toggled, panel_, &QWidget::setVisible);
+    connect(bars_, &WindowBars::viewChosen, this, &MainWindow::setShowing);
+    connect(bars_, &WindowBars::zoomChosen, &viewport, &Viewport::zoomTo);
+    connect(bars_, &WindowBars::themeChosen, &theme_, &Theme::setChoice);
+    connect(&theme_, &Theme::changed, this, [this] {
+        canvas_->viewport().setColors(theme_.canvas());
+        bars_->showTheme(theme_.choice());
+    });
+    connect(&viewport, &Viewport::failed, &canvas_->banner(), &Banner::showError);
+    connect(&viewport, &Viewport::zoomChanged, this, [this](double zoom) {
+        if (document_.isOpen()) bars_->showZoom(zoom);
+        requestRender();
+    });
+}
+
+void MainWindow::connectLook() {
+    const QUndoStack& steps = document_.undoStack();
+    QAction *undo = actions_[ActionId::undo], *redo = actions_[ActionId::redo];
+    connect(undo, &QAction::triggered, &document_, &Document::undo);
+    connect(redo, &QAction::triggered, &document_, &Document::redo);
+    connect(&steps, &QUndoStack::canUndoChanged, undo, &QAction::setEnabled);
+    connect(&steps, &QUndoStack::canRedoChanged, redo, &QAction::setEnabled);
+    connect(&steps, &QUndoStack::undoTextChanged, this,
+            [undo](const QString& step) { undo->setText(step.isEmpty() ? tr("&Undo") : tr("&Undo %1").arg(step)); });
+    connect(&steps, &QUndoStack::redoTextChanged, this,
+            [redo](const QString& step) { redo->setText(step.isEmpty() ? tr("&Redo") : tr("&Redo %1").arg(step)); });
+    undo->setEnabled(false);
+    redo->setEnabled(false);
+    connect(&document_, &Document::lookChanged, this, &MainWindow::requestRender);
+    connect(actions_[ActionId::resetLook], &QAction::triggered, this, [this] {
+        document_.finishGesture();
+        document_.edit(Look{}, LookControl::all);
+    });
+    connect(panel_, &LookPanel::pictureWanted, this, [this] {
+        const QString path = askForBackground(this, settings_.backgroundFolder);
+        if (!path.isEmpty()) setBackgroundPicture(path);
+    });
+    connect(panel_, &LookPanel::pictureDropped, this, &MainWindow::setBackgroundPicture);
+}
+
+void MainWindow::restoreSettings(const std::optional<Background>& background) {
+    Look look = settings_.look;
+    if (background) look.background = *background;
+    if (look.background.kind == Background::Kind::image) {
+        rememberedPicture_ = QString::fromStdString(look.background.imagePath);
+        look.background.kind = Background::Kind::blur;  // until the picture was read
+        setBackgroundPicture(rememberedPicture_);
+    }
+    document_.resetLook(look);
+    restoreGeometry(settings_.geometry);
+    theme_.setChoice(settings_.theme);
+    bars_->showRecent(settings_.recentFiles);
+    actions_[ActionId::panel]->setChecked(settings_.panelVisible);
+    actions_[ActionId::split]->setChecked(settings_.splitVisible);
+    panel_->setVisible(settings_.panelVisible);
+    canvas_->viewport().setSplitVisible(settings_.splitVisible);
+    actions_[ActionId::fullScreen]->setChecked(isFullScreen());
+}
+
+void MainWindow::photoOpened(const OpenedPhoto& photo) {
+    document_.setPhoto(photo);
+    requested_.reset();
+    canvas_->banner().dismiss();
+    canvas_->hideWelcome();
+    canvas_->viewport().setPhoto(photo.preview, photo.image->size());
+    actions_.setPhotoOpen(true);
+    bars_->setPhotoOpen(true);
+    bars_->showZoom(canvas_->viewport().zoom());
+    status_->showPhoto(photo);
+    setWindowTitle(tr("%1 — Matte").arg(photo.name));
+    if (!photo.path.isEmpty()) {
+        settings_.addRecent(QFileInfo(photo.path).absoluteFilePath());
+        bars_->showRecent(settings_.recentFiles);
+        saveSettings();
+    }
+    setShowing(Showing::result);
+    requestRender();
+}
+
+// The full-size picture is only worth its time when the view shows more of it than the preview holds; exporting and
+// copying make their own.
+void MainWindow::requestRender() {
+    if (!document_.isOpen()) return;
+    const Size photo = document_.photo().image->size();
+    const Viewport& viewport = canvas_->viewport();
+    RenderRequest request{document_.look(), showing_, previewSide(photo, viewport.pixelSize()), false};
+    request.full = viewport.zoom() * photo.longest() > 1.05 * request.previewSide;
+    if (request == requested_) return;
+    requested_ = request;
+    session_.show(request);
+}
+
+void MainWindow::pictureRendered(const Rendered& picture) {
+    const OpenedPhoto& photo = document_.photo();
+    if (!document_.isOpen() || picture.request.showing != showing_) return;
+    if (picture.full) canvas_->viewport().setBefore(photo.image);
+    canvas_->viewport().setAfter(picture.image);
+    status_->showComposite(picture);
+}
+
+void MainWindow::setShowing(Showing showing) {
+    showing_ = showing;
+    bars_->showView(showing);
+    canvas_->viewport().setOriginalHeld(showing == Showing::original);
+    canvas_->setAfterName(showing == Showing::result ? tr("After") : viewName(showing));
+    canvas_->setViewName(showing == Showing::result ? QString()
+                                                    : tr("%1   F for the next view").arg(viewName(showing)));
+    requestRender();
+}
+
+void MainWindow::backgroundLoaded(const QString& path, const std::shared_ptr<const Image>& image) {
+    Look look = document_.look();
+    look.background.kind = Background::Kind::image;
+    look.background.image = image;
+    look.background.imagePath = path.toStdString();
+    if (path == rememberedPicture_) {
+        document_.resetLook(look);
+    } else {
+        document_.finishGesture();
+        document_.edit(look, LookControl::image);
+        document_.finishGesture();
+    }
+    rememberedPicture_.clear();
+}
+
+void MainWindow::exportTo(const QString& path) {
+    session_.exportTo(path, document_.look());
+}
+
+void MainWindow::pictureExported(const QString& path) {
+    const QString name = QFileInfo(path).fileName();
+    const bool flattened = document_.look().background.kind == Background::Kind::transparent &&
+                           (name.endsWith(".jpg", Qt::CaseInsensitive) || name.endsWith(".jpeg", Qt::CaseInsensitive));
+    canvas_->banner().showDone(flattened
+                                   ? tr("Saved %1. JPEG has no transparency, so white is behind the person.").arg(name)
+                                   : tr("Saved %1.").arg(name),
+                               path);
+}
+
+void MainWindow::copy(bool withBackground) {
+    Look look = document_.look();
+    if (!withBackground) look.background.kind = Background::Kind::transparent;
+    session_.copy(look);
+}
+
+void MainWindow::take(const QMimeData& incoming) {
+    try {
+        openPhoto(photoFrom(incoming));
+    } catch (const Error& error) {
+        canvas_->banner().showError(QString::fromStdString(error.what()));
+    }
+}
+
+void MainWindow::openSample() {
+    try {
+        openPhoto(PhotoSource::fromFile(QString::fromStdString(dataFile("samples/astronaut.png").string())));
+    } catch (const Error& error) {
+        canvas_->banner().showError(QString::fromStdString(error.what()));
+    }
+}
+
+void MainWindow::cancelOrClose() {
+    if (canvas_->progress().isBusy()) {
+        session_.cancel();
+    } else if (canvas_->banner().isVisible()) {
+        canvas_->banner().dismiss();
+    } else if (isFullScreen()) {
+        actions_[ActionId::fullScreen]->trigger();
+    }
+}
+
+void MainWindow::showAbout() {
+    QMessageBox::about(this, tr("About Matte"),
+                       tr("<h3>Matte %1</h3><p>Replaces what is behind a person. Nothing leaves this computer.</p>"
+                          "<p>Engine: %2</p>")
+                           .arg(MATTE_VERSION, engineName_.isEmpty() ? tr("none yet") : engineName_.toHtmlEscaped()));
+}
+
+void MainWindow::saveSettings() {
+    settings_.geometry = saveGeometry();
+    settings_.look = document_.look();
+    settings_.theme = theme_.choice();
+    settings_.panelVisible = actions_[ActionId::panel]->isChecked();
+    settings_.splitVisible = actions_[ActionId::split]->isChecked();
+    settings_.save(store_);
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    session_.cancel();
+    saveSettings();
+    event->accept();
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    if (!mayHoldPhoto(*event->mimeData())) return;
+    event->acceptProposedAction();
+    canvas_->setDropActive(true);
+}
+
+void MainWindow::dragLeaveEvent(QDragLeaveEvent*) {
+    canvas_->setDropActive(false);
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    canvas_->setDropActive(false);
+    event->acceptProposedAction();
+    take(*event->mimeData());
+}
+
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+    if (event->key() != Qt::Key_O || event->modifiers()) return QMainWindow::keyPressEvent(event);
+    canvas_->viewport().setOriginalHeld(true);
+}
+
+void MainWindow::keyReleaseEvent(QKeyEvent* event) {
+    if (event->key() != Qt::Key_O || event->isAutoRepeat()) return QMainWindow::keyReleaseEvent(event);
+    canvas_->viewport().setOriginalHeld(showing_ == Showing::original);
+}
+
+bool MainWindow::event(QEvent* event) {
+    // A key that is let go in another window is not reported here.
+    if (event->type() == QEvent::WindowDeactivate) canvas_->viewport().setOriginalHeld(showing_ == Showing::original);
+    return QMainWindow::event(event);
+}
+
+}  // namespace matte

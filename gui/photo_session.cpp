@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/photo_session.h"
+
+#include <QFileInfo>
+
+#include <chrono>
+#include <cmath>
+#include <new>
+
+#include "gui/qt_image.h"
+#include "inference/cpu/resample.h"
+#include "inference/error.h"
+#include "inference/io/image_file.h"
+
+namespace matte {
+namespace {
+
+// A slider that rests this long is taken as set, and the full-size picture is worth making.
+constexpr std::chrono::milliseconds kQuietBeforeFull{150};
+
+class Stopwatch {
+public:
+    [[nodiscard]] double ms() const {
+        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count();
+    }
+
+private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+void stopIfAsked(const std::stop_token& stop) {
+    if (stop.stop_requested()) throw Cancelled{};
+}
+
+Size previewSize(Size photo) {
+    const double shrink = std::min(1.0, std::sqrt(PhotoSession::kPreviewPixels / double(photo.pixels())));
+    return shrunkTo(photo, std::max(1, int(photo.longest() * shrink)));
+}
+
+// Only result shows the look's own background; the others are for judging the edge.
+Look lookFor(const RenderRequest& request) {
+    Look look = request.look;
+    if (request.showing == Showing::onBlack || request.showing == Showing::onWhite) {
+        look.background = {};
+        look.background.kind = Background::Kind::color;
+        look.background.color = request.showing == Showing::onBlack ? Rgb{0, 0, 0} : Rgb{255, 255, 255};
+    }
+    return look;
+}
+
+bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b) {
+    std::error_code none;
+    return std::filesystem::equivalent(a, b, none);  // also through links; false when one does not exist
+}
+
+}  // namespace
+
+PhotoSource PhotoSource::fromFile(const QString& path) {
+    return {std::filesystem::path(path.toStdString()), {}, QFileInfo(path).fileName()};
+}
+
+PhotoSource PhotoSource::fromPixels(const QImage& pixels, const QString& name) {
+    return {{}, pixels, name};
+}
+
+PhotoSession::PhotoSession(EngineFactory makeEngine, QObject* parent)
+    : QObject(parent), makeEngine_(std::move(makeEngine)), worker_([this](std::stop_token quit) { work(quit); }) {
+    post({JobKind::errand, [this](std::stop_token) {
+              emit busyChanged(tr("Loading the model"));
+              engine();
+          }});
+}
+
+PhotoSession::~PhotoSession() {
+    worker_.request_stop();
+    const std::lock_guard lock(mutex_);
+    jobStop_.request_stop();
+}
+
+void PhotoSession::post(Job job) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (job.kind == JobKind::open) {
+            if (running_ == JobKind::open || running_ == JobKind::full) jobStop_.request_stop();
+            open_ = std::move(job);
+        } else {
+            errands_.push_back(std::move(job));
+        }
+    }
+    wake_.notify_one();
+}
+
+void PhotoSession::open(PhotoSource source) {
+    post({JobKind::open, [this, source = std::move(source)](std::stop_token stop) { openNow(source, stop); }});
+}
+
+void PhotoSession::show(const RenderRequest& request) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (running_ == JobKind::full) jobStop_.request_stop();
+        preview_ = request;
+        full_ = request.full ? std::optional(request) : std::nullopt;
+    }
+    wake_.notify_one();
+}
+
+void PhotoSession::loadBackground(const QString& path) {
+    post({JobKind::errand, [this, path](std::stop_token stop) {
+              emit busyChanged(tr("Reading the background"));
+              auto image = readImage(path.toStdString());
+              stopIfAsked(stop);
+              emit backgroundLoaded(path, image);
+          }});
+}
+
+void PhotoSession::exportTo(const QString& path, const Look& look) {
+    post({JobKind::errand, [this, path = std::filesystem::path(path.toStdString()), look](std::stop_token stop) {
+              exportNow(path, look, stop);
+          }});
+}
+
+void PhotoSession::copy(const Look& look) {
+    post({JobKind::errand, [this, look](std::stop_token stop) {
+              if (!cutout_) return;
+              emit busyChanged(tr("Copying"));
+              const auto output = engine().composite(*cutout_, look, cutout_->source()->size(), stop);
+              emit copied(toQImage(output.image));
+          }});
+}
+
+void PhotoSession::cancel() {
+    const std::lock_guard lock(mutex_);
+    open_.reset();
+    errands_.clear();
+    if (running_ == JobKind::open || running_ == JobKind::errand) jobStop_.request_stop();
+}
+
+// Errands first: those posted before an open() mean the photo that it replaces.
+std::optional<PhotoSession::Job> PhotoSession::nextJob(std::stop_token quit) {
+    std::unique_lock lock(mutex_);
+    running_.reset();
+    const auto urgent = [this] { return !errands_.empty() || open_ || preview_; };
+    while (!quit.stop_requested()) {
+        std::optional<Job> job;
+        if (!errands_.empty()) {
+            job = std::move(errands_.front());
+            errands_.pop_front();
+        } else if (open_) {
+            job = std::move(open_);
+            open_.reset();
+        } else if (preview_) {
+            job = Job{JobKind::preview,
+                      [this, request = *preview_](std::stop_token stop) { renderNow(request, false, stop); }};
+            preview_.reset();
+        } else if (!full_) {
+            wake_.wait(lock, quit, [&] { return urgent() || full_; });
+        } else if (!wake_.wait_for(lock, quit, kQuietBeforeFull, urgent) && full_ && !quit.stop_requested()) {
+            job =
+                Job{JobKind::full, [this, request = *full_](std::stop_token stop) { renderNow(request, true, stop); }};
+            full_.reset();
+        }
+        if (!job) continue;
+        running_ = job->kind;
+        jobStop_ = std::stop_source{};
+        return job;
+    }
+    return std::nullopt;
+}
+
+void PhotoSession::work(std::stop_token quit) {
+    while (const auto job = nextJob(quit)) {
+        std::stop_token stop;
+        {
+            const std::lock_guard lock(mutex_);
+            if (quit.stop_requested()) jobStop_.request_stop();
+            stop = jobStop_.get_token();
+        }
+        perform(*job, stop);
+    }
+    // The engine is made, used and destroyed on this thread.
+    cutout_.reset();
+    engine_.reset();
+}
+
+void PhotoSession::perform(const Job& job, std::stop_token stop) {
+    const bool waitedFor = job.kind == JobKind::open || job.kind == JobKind::errand;
+    try {
+        job.run(stop);
+    } catch (const Cancelled&) {
+        if (waitedFor) emit cancelled();
+    } catch (const Error& error) {
+        emit failed(QString::fromStdString(error.what()));
+    } catch (const std::bad_alloc&) {
+        emit failed(tr("There is not enough memory: close other programs or open a smaller photo."));
+    } catch (const std::exception& error) {
+        emit failed(tr("Something went wrong inside Matte (%1): try again, and report it if it stays.")
+                        .arg(QString::fromLocal8Bit(error.what())));
+    }
+    if (waitedFor) emit busyChanged({});
+}
+
+Engine& PhotoSession::engine() {
+    if (!engine_) {
+        engine_ = makeEngine_();
+        emit engineReady(engine_->info());
+    }
+    return *engine_;
+}
+
+void PhotoSession::openNow(const PhotoSource& source, std::stop_token stop) {
+    OpenedPhoto photo;
+    photo.name = source.name;
+    photo.path = QString::fromStdString(source.file.string());
+    emit busyChanged(tr("Reading %1").arg(source.name));
+    const Stopwatch decode;
+    photo.image = source.file.empty() ? fromQImage(source.pixels) : readImage(source.file);
+    photo.times.push_back({"decode", decode.ms()});
+    stopIfAsked(stop);
+    const Size small = previewSize(photo.image->size());
+    photo.preview = small == photo.image->size()
+                        ? photo.image
+                        : std::make_shared<const Image>(resampleToImage(photo.image->view(), small));
+    if (!engine_) emit busyChanged(tr("Loading the model"));
+    Engine& used = engine();
+    stopIfAsked(stop);
+    emit busyChanged(tr("Cutting out"));
+    auto cutout = used.cutOut(photo.image, stop);
+    stopIfAsked(stop);
+    for (const StageTime& stage : cutout->times()) photo.times.push_back(stage);
+    cutout_ = std::move(cutout);  // only now: a failure above leaves the open photo as it was
+    photoPath_ = source.file;
+    emit opened(photo);
+}
+
+void PhotoSession::renderNow(const RenderRequest& request, bool full, std::stop_token stop) {
+    if (!cutout_) return;
+    const Stopwatch watch;
+    const Size whole = cutout_->source()->size();
+    const Size size = full ? whole : shrunkTo(whole, std::max(1, request.previewSide));
+    Rendered result;
+    if (request.showing == Showing::matte) {
+        result.image = std::make_shared<const Image>(engine().matte(*cutout_, request.look, size, stop));
+    } else if (request.showing == Showing::original) {
+        return;  // the viewport has it already
+    } else {
+        result.image = engine().composite(*cutout_, lookFor(request), size, stop).image;
+    }
+    result.request = request;
+    result.full = size == whole;
+    result.ms = watch.ms();
+    emit rendered(result);
+}
+
+void PhotoSession::exportNow(const std::filesystem::path& path, const Look& look, std::stop_token stop) {
+    if (!cutout_) return;
+    if (!photoPath_.empty() && isSameFile(path, photoPath_)) {
+        throw Error(Area::output, "That would overwrite the photo itself: choose another name or folder.");
+    }
+    emit busyChanged(tr("Exporting"));
+    const Output output = engine().composite(*cutout_, look, cutout_->source()->size(), stop);
+    stopIfAsked(stop);
+    writeImage(path, output.image->view());
+    emit exported(QString::fromStdString(path.string()));
+}
+
+}  // namespace matte

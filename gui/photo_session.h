@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// PhotoSession: everything that takes time, on one worker thread: reading photos, loading the model, cutting out,
+// compositing, exporting. Made and called on the GUI thread; its signals are emitted on the worker thread, so connect
+// them to objects of the GUI thread, where they arrive through the event queue, in order.
+//
+//     PhotoSession session([] { return Engine::create(UNet::load(readModel(path)), {}); });
+//     session.open(PhotoSource::fromFile("portrait.jpg"));   // opened(), or failed() and all stays as it was
+//     session.show({look, Showing::result, 1200});  // rendered()
+#pragma once
+
+#include <QImage>
+#include <QObject>
+#include <QString>
+
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "inference/engine.h"
+
+namespace matte {
+
+/// Where a photo comes from: a file, or pixels that were pasted.
+struct PhotoSource {
+    std::filesystem::path file;  ///< empty for pixels
+    QImage pixels;
+    QString name;  ///< for people
+    static PhotoSource fromFile(const QString& path);
+    static PhotoSource fromPixels(const QImage& pixels, const QString& name);
+};
+
+/// A photo that was read and cut out.
+struct OpenedPhoto {
+    std::shared_ptr<const Image> image;    ///< rgba8, upright
+    std::shared_ptr<const Image> preview;  ///< the same, at most kPreviewPixels
+    QString path, name;                    ///< path is empty for pasted pixels
+    StageTimes times;                      ///< decode, then the engine's stages
+};
+
+/// What the viewport shows right of the split.
+enum class Showing { result = 1, matte, onBlack, onWhite, original };
+
+struct RenderRequest {
+    Look look;
+    Showing showing = Showing::result;
+    int previewSide = 0;  ///< pixels, longest side of the quick picture
+    bool full = false;    ///< follow with the photo's own size once nothing else is asked for
+    bool operator==(const RenderRequest&) const = default;
+};
+
+struct Rendered {
+    std::shared_ptr<const Image> image;
+    RenderRequest request;
+    bool full = false;  ///< the photo's own size
+    double ms = 0;
+};
+
+class PhotoSession : public QObject {
+    Q_OBJECT
+
+public:
+    using EngineFactory = std::function<std::unique_ptr<Engine>()>;
+    /// More pixels than this are not composited while a slider moves, nor uploaded when a photo opens.
+    static constexpr double kPreviewPixels = 1.5e6;
+
+    /// Starts the worker, which makes the engine at once: a photo that comes later need not wait for it. The factory
+    /// runs on the worker, and again for each photo for as long as it throws. GUI thread.
+    explicit PhotoSession(EngineFactory makeEngine, QObject* parent = nullptr);
+    /// Cancels what is running and waits for it. GUI thread.
+    ~PhotoSession() override;
+
+    // Each returns at once; the newest open() or show() replaces one that waits, the other jobs run in order. GUI
+    // thread.
+    void open(PhotoSource source);
+    /// Composites the open photo. A running preview is finished, so that a long drag shows every stage of it; a running
+    /// full-size picture for an older request is cancelled.
+    void show(const RenderRequest& request);
+    void loadBackground(const QString& path);
+    void exportTo(const QString& path, const Look& look);
+    void copy(const Look& look);
+    /// Gives up what is running and what waits, except what show() asked for.
+    void cancel();
+
+signals:
+    void engineReady(const matte::EngineInfo& info);
+    void busyChanged(const QString& stage);  ///< for people; empty when there is nothing to wait for
+    void opened(const matte::OpenedPhoto& photo);
+    void rendered(const matte::Rendered& picture);
+    void backgroundLoaded(const QString& path, const std::shared_ptr<const matte::Image>& image);
+    void exported(const QString& path);
+    void copied(const QImage& picture);
+    void cancelled();
+    void failed(const QString& sentence);
+
+private:
+    enum class JobKind { open = 1, errand, preview, full };
+    struct Job {
+        JobKind kind;
+        std::function<void(std::stop_token)> run;
+    };
+
+    void work(std::stop_token quit);
+    std::optional<Job> nextJob(std::stop_token quit);
+    void perform(const Job& job, std::stop_token stop);
+    void post(Job job);
+
+    // On the worker only.
+    Engine& engine();
+    void openNow(const PhotoSource& source, std::stop_token stop);
+    void renderNow(const RenderRequest& request, bool full, std::stop_token stop);
+    void exportNow(const std::filesystem::path& path, const Look& look, std::stop_token stop);
+
+    EngineFactory makeEngine_;
+    std::unique_ptr<Engine> engine_;   ///< worker only
+    std::shared_ptr<Cutout> cutout_;   ///< worker only: the open photo
+    std::filesystem::path photoPath_;  ///< worker only: empty for pasted pixels
+
+    std::mutex mutex_;  ///< guards what follows: posted by the GUI thread, taken by the worker
+    std::condition_variable_any wake_;
+    std::deque<Job> errands_;
+    std::optional<Job> open_;
+    std::optional<RenderRequest> preview_, full_;
+    std::optional<JobKind> running_;
+    std::stop_source jobStop_;
+
+    std::jthread worker_;  ///< last, so that it starts after and ends before everything that it uses
+};
+
+}  // namespace matte
+
+Q_DECLARE_METATYPE(matte::EngineInfo)
+Q_DECLARE_METATYPE(matte::OpenedPhoto)
+Q_DECLARE_METATYPE(matte::Rendered)

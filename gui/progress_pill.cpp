@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/progress_pill.h"
+
+#include <QGridLayout>
+#include <QLabel>
+#include <QProgressBar>
+#include <QPushButton>
+
+#include <chrono>
+
+namespace matte {
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{120};
+
+}  // namespace
+
+ProgressPill::ProgressPill(QWidget* parent) : QFrame(parent), label_(new QLabel) {
+    setObjectName("pill");
+    setFixedWidth(340);
+    auto* grid = new QGridLayout(this);
+    grid->setContentsMargins(16, 10, 8, 12);
+    grid->setVerticalSpacing(6);
+    auto* bar = new QProgressBar;
+    bar->setRange(0, 0);
+    bar->setTextVisible(false);
+    bar->setAccessibleName(tr("Working"));
+    auto* cancel = new QPushButton(tr("Cancel"));
+    cancel->setObjectName("flat");
+    cancel->setToolTip(tr("Cancel (Esc)"));
+    cancel->setFocusPolicy(Qt::TabFocus);
+    grid->addWidget(label_, 0, 0);
+    grid->addWidget(bar, 1, 0);
+    grid->addWidget(cancel, 0, 1, 2, 1, Qt::AlignVCenter);
+    grid->setColumnStretch(0, 1);
+    connect(cancel, &QPushButton::clicked, this, &ProgressPill::cancelRequested);
+    showLater_.setSingleShot(true);
+    connect(&showLater_, &QTimer::timeout, this, [this] {
+        show();
+        raise();
+        emit resized();
+    });
+    hide();
+}
+
+void ProgressPill::setStage(const QString& stage) {
+    busy_ = !stage.isEmpty();
+    if (!busy_) {
+        showLater_.stop();
+        hide();
+        return;
+    }
+    label_->setText(fontMetrics().elidedText(stage + "…", Qt::ElideMiddle, 220));
+    setAccessibleName(stage);
+    if (!isVisible() && !showLater_.isActive()) showLater_.start(kPatience);
+}
+
+}  // namespace matte

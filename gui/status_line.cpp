@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/status_line.h"
+
+#include <QLabel>
+
+#include <algorithm>
+
+namespace matte {
+namespace {
+
+QString milliseconds(double ms) {
+    return QString::number(ms, 'f', ms < 10 ? 1 : 0) + " ms";
+}
+
+QString details(const StageTimes& times) {
+    QStringList lines;
+    for (const StageTime& stage : times) {
+        lines.append(QString("%1: %2").arg(QString::fromStdString(stage.name), milliseconds(stage.ms)));
+    }
+    return lines.join('\n');
+}
+
+}  // namespace
+
+StatusLine::StatusLine(QWidget* parent)
+    : QStatusBar(parent), photo_(new QLabel(tr("No photo"))), times_(new QLabel), engine_(new QLabel) {
+    setSizeGripEnabled(false);
+    photo_->setAccessibleName(tr("Photo"));
+    times_->setAccessibleName(tr("Times"));
+    engine_->setAccessibleName(tr("Engine"));
+    engine_->setMinimumWidth(0);
+    addWidget(photo_);
+    addWidget(times_);
+    addPermanentWidget(engine_);
+}
+
+void StatusLine::showPhoto(const OpenedPhoto& photo) {
+    const Size size = photo.image->size();
+    const QString name = fontMetrics().elidedText(photo.name, Qt::ElideMiddle, 260);
+    photo_->setText(QString("%1   %2 × %3").arg(name).arg(size.width).arg(size.height));
+    photo_->setToolTip(photo.path);
+    const auto network = std::ranges::find(photo.times, "network", &StageTime::name);
+    networkMs_ = network == photo.times.end() ? -1 : network->ms;
+    compositeMs_ = -1;
+    times_->setToolTip(details(photo.times));
+    showTimes();
+}
+
+void StatusLine::showComposite(const Rendered& picture) {
+    compositeMs_ = picture.ms;
+    showTimes();
+}
+
+void StatusLine::showTimes() {
+    QStringList parts;
+    if (networkMs_ >= 0) parts.append(tr("Network %1").arg(milliseconds(networkMs_)));
+    if (compositeMs_ >= 0) parts.append(tr("Composite %1").arg(milliseconds(compositeMs_)));
+    times_->setText(parts.join("   "));
+    fitEngine();
+}
+
+void StatusLine::showEngine(const EngineInfo& info) {
+    engineText_ = QString::fromStdString(info.name);
+    QStringList tip{engineText_};
+    if (!info.reason.empty()) {
+        engineText_ += "   " + QString::fromStdString(info.reason);
+        tip.append(QString::fromStdString(info.reason));
+    }
+    for (const std::string& warning : info.warnings) tip.append(QString::fromStdString(warning));
+    engine_->setToolTip(tip.join('\n'));
+    fitEngine();
+}
+
+// What does not fit is in the tool tip.
+void StatusLine::fitEngine() {
+    const int room = width() - photo_->sizeHint().width() - times_->sizeHint().width() - 60;
+    engine_->setText(fontMetrics().elidedText(engineText_, Qt::ElideRight, std::max(room, 80)));
+}
+
+void StatusLine::resizeEvent(QResizeEvent* event) {
+    QStatusBar::resizeEvent(event);
+    fitEngine();
+}
+
+QString StatusLine::text() const {
+    return QStringList{photo_->text(), times_->text(), engineText_}.join("   ");
+}
+
+}  // namespace matte

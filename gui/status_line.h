@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// StatusLine: the photo, how long its stages took, and the engine, with the reason when a better one is not used. GUI
+// thread.
+#pragma once
+
+#include <QStatusBar>
+
+#include "gui/photo_session.h"
+
+class QLabel;
+
+namespace matte {
+
+class StatusLine : public QStatusBar {
+    Q_OBJECT
+
+public:
+    explicit StatusLine(QWidget* parent = nullptr);
+    void showPhoto(const OpenedPhoto& photo);
+    void showComposite(const Rendered& picture);
+    void showEngine(const EngineInfo& info);
+    [[nodiscard]] QString text() const;
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void showTimes();
+    void fitEngine();
+
+    QLabel* photo_;
+    QLabel* times_;
+    QLabel* engine_;
+    QString engineText_;
+    double networkMs_ = -1, compositeMs_ = -1;
+};
+
+}  // namespace matte

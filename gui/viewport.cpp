@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/viewport.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QNativeGestureEvent>
+#include <QOpenGLContext>
+#include <QWheelEvent>
+
+#include <algorithm>
+#include <cmath>
+
+#include "inference/error.h"
+
+namespace matte {
+namespace {
+
+constexpr double kSplitReach = 14;  // logical pixels beside the line that still grab it
+constexpr double kWheelStep = 1.2;  // zoom of one notch
+constexpr double kSharpFrom = 4;    // zoom from which single pixels are shown
+constexpr double kNotch = 120;      // angleDelta of one notch, as Qt defines it
+constexpr double kSplitLimits[] = {0.02, 0.98};
+
+Rgb toRgb(const QColor& color) {
+    return {std::uint8_t(color.red()), std::uint8_t(color.green()), std::uint8_t(color.blue())};
+}
+
+}  // namespace
+
+Viewport::Viewport(QWidget* parent) : QOpenGLWidget(parent) {
+    setMouseTracking(true);
+    setFocusPolicy(Qt::StrongFocus);
+    setAccessibleName(tr("Picture"));
+    setAccessibleDescription(tr("The photo before and after, side by side at a line that can be dragged"));
+}
+
+Viewport::~Viewport() {
+    releaseGl();
+}
+
+// Qt makes a new context whenever the window that holds the widget is replaced, so that this runs more than once.
+void Viewport::initializeGL() {
+    connect(context(), &QOpenGLContext::aboutToBeDestroyed, this, &Viewport::releaseGl, Qt::UniqueConnection);
+    try {
+        presenter_ = std::make_unique<Presenter>(initializeGl());
+    } catch (const Error& error) {
+        emit failed(QString::fromStdString(error.what()));
+    }
+    beforePending_ = before_ != nullptr;
+    afterPending_ = after_ != nullptr;
+}
+
+void Viewport::releaseGl() {
+    if (!presenter_) return;
+    makeCurrent();
+    presenter_.reset();
+    doneCurrent();
+}
+
+void Viewport::resizeGL(int, int) {
+    transform_.setSizes(photoSize_, pixelSize());
+    emit zoomChanged(zoom());
+    emit splitMoved();
+}
+
+Size Viewport::pixelSize() const {
+    return {int(std::lround(width() * devicePixelRatioF())), int(std::lround(height() * devicePixelRatioF()))};
+}
+
+void Viewport::setPhoto(std::shared_ptr<const Image> before, Size size) {
+    after_.reset();
+    photoSize_ = size;
+    transform_.setSizes(size, pixelSize());
+    transform_.fit();
+    setBefore(std::move(before));
+    emit zoomChanged(zoom());
+    emit splitMoved();
+}
+
+void Viewport::setBefore(std::shared_ptr<const Image> before) {
+    before_ = std::move(before);
+    beforePending_ = true;
+    update();
+}
+
+void Viewport::setAfter(std::shared_ptr<const Image> after) {
+    after_ = std::move(after);
+    afterPending_ = true;
+    update();
+}
+
+// Only in paintGL(): the context is current there, and a picture that was replaced meanwhile is never uploaded.
+void Viewport::uploadPending() {
+    try {
+        if (beforePending_ && !after_) presenter_->clear();
+        if (beforePending_ && before_) presenter_->setBefore(before_->view());
+        if (afterPending_ && after_) presenter_->setAfter(after_->view());
+    } catch (const Error& error) {
+        presenter_->clear();
+        emit failed(QString::fromStdString(error.what()));
+    }
+    beforePending_ = afterPending_ = false;
+}
+
+void Viewport::paintGL() {
+    if (!presenter_) return;
+    uploadPending();
+    const Size pixels = pixelSize();
+    View view;
+    view.left = transform_.left();
+    view.top = transform_.top();
+    view.width = transform_.width();
+    view.height = transform_.height();
+    view.splitHandle = splitShown();
+    view.split = originalHeld_ ? pixels.width : splitShown() ? std::round(split_ * pixels.width) : 0;
+    view.sharpPixels = zoom() >= kSharpFrom;
+    view.pixelRatio = devicePixelRatioF();
+    view.surround = toRgb(colors_.surround);
+    view.checker[0] = toRgb(colors_.checkerLight);
+    view.checker[1] = toRgb(colors_.checkerDark);
+    presenter_->draw(view, pixels);
+}
+
+bool Viewport::splitShown() const {
+    return splitVisible_ && !originalHeld_ && before_ && after_;
+}
+
+double Viewport::splitPosition() const {
+    return splitShown() ? split_ * width() : -1;
+}
+
+bool Viewport::overSplit(QPointF at) const {
+    return splitShown() && std::abs(at.x() - splitPosition()) <= kSplitReach;
+}
+
+void Viewport::setSplitVisible(bool visible) {
+    splitVisible_ = visible;
+    emit splitMoved();
+    update();
+}
+
+void Viewport::setOriginalHeld(bool held) {
+    if (held == originalHeld_) return;
+    originalHeld_ = held;
+    emit splitMoved();
+    update();
+}
+
+void Viewport::setColors(const CanvasColors& colors) {
+    colors_ = colors;
+    update();
+}
+
+void Viewport::changed() {
+    emit zoomChanged(zoom());
+    update();
+}
+
+void Viewport::fit() {
+    transform_.fit();
+    changed();
+}
+
+void Viewport::zoomTo(double zoom) {
+    const Size pixels = pixelSize();
+    transform_.zoomTo(zoom, pixels.width / 2.0, pixels.height / 2.0);
+    changed();
+}
+
+void Viewport::zoomBy(double factor) {
+    zoomTo(zoom() * factor);
+}
+
+void Viewport::wheelEvent(QWheelEvent* event) {
+    if (!before_) return event->ignore();
+    const QPointF at = inPixels(event->position());
+    const bool touchpad = !event->pixelDelta().isNull() && event->phase() != Qt::NoScrollPhase;
+    if (touchpad && !(event->modifiers() & Qt::ControlModifier)) {
+        const QPointF by = inPixels(QPointF(event->pixelDelta()));
+        transform_.pan(by.x(), by.y());
+    } else {
+        transform_.zoomAt(std::pow(kWheelStep, event->angleDelta().y() / kNotch), at.x(), at.y());
+    }
+    changed();
+    event->accept();
+}
+
+bool Viewport::event(QEvent* event) {
+    if (event->type() == QEvent::NativeGesture && before_) {
+        const auto& gesture = static_cast<const QNativeGestureEvent&>(*event);
+        if (gesture.gestureType() == Qt::ZoomNativeGesture) {
+            const QPointF at = inPixels(gesture.position());
+            transform_.zoomAt(1 + gesture.value(), at.x(), at.y());
+            changed();
+            return true;
+        }
+    }
+    return QOpenGLWidget::event(event);
+}
+
+void Viewport::updateCursor(QPointF at) {
+    if (drag_ == Drag::pan) {
+        setCursor(Qt::ClosedHandCursor);
+    } else if (drag_ == Drag::split || (overSplit(at) && !spaceHeld_)) {
+        setCursor(Qt::SplitHCursor);
+    } else if (before_ && (spaceHeld_ || !transform_.fitted())) {
+        setCursor(Qt::OpenHandCursor);
+    } else {
+        unsetCursor();
+    }
+}
+
+void Viewport::mousePressEvent(QMouseEvent* event) {
+    const bool left = event->button() == Qt::LeftButton;
+    lastMouse_ = event->position();
+    if (left && !spaceHeld_ && overSplit(lastMouse_)) {
+        drag_ = Drag::split;
+        grabOffset_ = splitPosition() - lastMouse_.x();
+    } else if (before_ && (left || event->button() == Qt::MiddleButton)) {
+        drag_ = Drag::pan;
+    }
+    updateCursor(lastMouse_);
+}
+
+void Viewport::mouseMoveEvent(QMouseEvent* event) {
+    const QPointF at = event->position();
+    if (drag_ == Drag::split) {
+        split_ = std::clamp((at.x() + grabOffset_) / width(), kSplitLimits[0], kSplitLimits[1]);
+        emit splitMoved();
+        update();
+    } else if (drag_ == Drag::pan) {
+        const QPointF by = inPixels(at - lastMouse_);
+        transform_.pan(by.x(), by.y());
+        update();
+    }
+    lastMouse_ = at;
+    updateCursor(at);
+}
+
+void Viewport::mouseReleaseEvent(QMouseEvent* event) {
+    drag_ = Drag::none;
+    updateCursor(event->position());
+}
+
+void Viewport::mouseDoubleClickEvent(QMouseEvent* event) {
+    if (!before_ || overSplit(event->position())) return mousePressEvent(event);
+    const QPointF at = inPixels(event->position());
+    if (transform_.fitted()) {
+        transform_.zoomTo(1, at.x(), at.y());
+    } else {
+        transform_.fit();
+    }
+    changed();
+}
+
+void Viewport::keyPressEvent(QKeyEvent* event) {
+    if (event->key() != Qt::Key_Space) return event->ignore();
+    spaceHeld_ = true;
+    updateCursor(lastMouse_);
+}
+
+void Viewport::keyReleaseEvent(QKeyEvent* event) {
+    if (event->key() != Qt::Key_Space) return event->ignore();
+    spaceHeld_ = event->isAutoRepeat();
+    updateCursor(lastMouse_);
+}
+
+}  // namespace matte

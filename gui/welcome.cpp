@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/welcome.h"
+
+#include <QAction>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace matte {
+namespace {
+
+constexpr int kMarkSide = 104;
+
+/// A portrait whose right half stands before a checkerboard: what the program does, in one mark.
+class Mark : public QWidget {
+public:
+    explicit Mark(QWidget* parent = nullptr) : QWidget(parent) { setFixedSize(kMarkSide, kMarkSide); }
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        QPainter painter(this);
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.drawPixmap(rect(),
+                           QIcon(":/icons/app-128.png").pixmap(QSize(kMarkSide, kMarkSide), devicePixelRatioF()));
+    }
+};
+
+QPushButton* button(QAction* action, const QString& text, const char* style) {
+    auto* made = new QPushButton(action->icon(), text);
+    made->setObjectName(style);
+    made->setToolTip(action->toolTip());
+    made->setAccessibleName(action->whatsThis());
+    QObject::connect(made, &QPushButton::clicked, action, &QAction::trigger);
+    return made;
+}
+
+QLabel* line(const QString& text, const char* style) {
+    auto* label = new QLabel(text);
+    label->setObjectName(style);
+    label->setAlignment(Qt::AlignCenter);
+    return label;
+}
+
+}  // namespace
+
+Welcome::Welcome(QAction* open, QAction* sample, QWidget* parent) : QWidget(parent) {
+    setObjectName("welcome");
+    setAttribute(Qt::WA_StyledBackground);
+    setAccessibleName(tr("Welcome"));
+    auto* buttons = new QHBoxLayout;
+    buttons->setSpacing(10);
+    buttons->addStretch();
+    buttons->addWidget(button(open, tr("Open a Photo…"), "primary"));
+    buttons->addWidget(button(sample, tr("Try the Sample"), ""));
+    buttons->addStretch();
+    auto* column = new QVBoxLayout(this);
+    column->setSpacing(0);
+    column->addStretch(5);
+    column->addWidget(new Mark, 0, Qt::AlignHCenter);
+    column->addSpacing(22);
+    column->addWidget(line(tr("Drop a photo here"), "welcomeTitle"));
+    column->addSpacing(8);
+    column->addWidget(line(tr("The person stays. What is behind them is up to you."), "muted"));
+    column->addSpacing(26);
+    column->addLayout(buttons);
+    column->addSpacing(22);
+    column->addWidget(line(tr("Ctrl+V pastes a picture. Nothing leaves this computer."), "muted"));
+    column->addStretch(6);
+}
+
+void Welcome::setDropActive(bool active) {
+    dropActive_ = active;
+    update();
+}
+
+QRectF Welcome::dropArea() const {
+    const double side = std::min({double(width()) - 48, double(height()) - 48, 660.0});
+    QRectF area(0, 0, std::max(side, 40.0), std::max(std::min(side, 430.0), 40.0));
+    area.moveCenter(QRectF(rect()).center());
+    return area;
+}
+
+void Welcome::paintEvent(QPaintEvent* event) {
+    QWidget::paintEvent(event);
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const QColor accent = palette().color(QPalette::Highlight);
+    QColor edge = dropActive_ ? accent : palette().color(QPalette::Mid);
+    edge.setAlphaF(dropActive_ ? 1.0F : 0.45F);
+    QColor fill = dropActive_ ? accent : palette().color(QPalette::WindowText);
+    fill.setAlphaF(dropActive_ ? 0.10F : 0.02F);
+    QPen pen(edge, 1.5, Qt::CustomDashLine, Qt::RoundCap);
+    pen.setDashPattern({4, 4});
+    painter.setPen(pen);
+    painter.setBrush(fill);
+    painter.drawRoundedRect(dropArea(), 18, 18);
+}
+
+}  // namespace matte

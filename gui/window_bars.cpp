@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/window_bars.h"
+
+#include <QActionGroup>
+#include <QComboBox>
+#include <QFileInfo>
+#include <QLabel>
+#include <QMainWindow>
+#include <QMenu>
+#include <QMenuBar>
+#include <QSignalBlocker>
+#include <QToolBar>
+#include <QToolButton>
+
+#include <cmath>
+
+#include "gui/actions.h"
+
+namespace matte {
+namespace {
+
+constexpr Showing kViews[] = {Showing::result, Showing::matte, Showing::onBlack, Showing::onWhite, Showing::original};
+constexpr double kZooms[] = {0.25, 0.5, 1, 2, 4, 8};
+
+QToolButton* tool(QAction* action, bool withText = false) {
+    auto* button = new QToolButton;
+    button->setDefaultAction(action);
+    button->setAccessibleName(action->whatsThis());
+    button->setFocusPolicy(Qt::TabFocus);
+    if (withText) button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    return button;
+}
+
+QWidget* spacer() {
+    auto* widget = new QWidget;
+    widget->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    return widget;
+}
+
+}  // namespace
+
+QString viewName(Showing showing) {
+    switch (showing) {
+        case Showing::result: return WindowBars::tr("Result");
+        case Showing::matte: return WindowBars::tr("Matte");
+        case Showing::onBlack: return WindowBars::tr("On black");
+        case Showing::onWhite: return WindowBars::tr("On white");
+        case Showing::original: break;
+    }
+    return WindowBars::tr("Original");
+}
+
+WindowBars::WindowBars(QMainWindow& window, const Actions& actions)
+    : QObject(&window), themes_(new QActionGroup(this)), view_(new QComboBox), zoom_(new QToolButton) {
+    buildMenus(window, actions);
+    buildTools(window, actions);
+    setPhotoOpen(false);
+}
+
+void WindowBars::buildMenus(QMainWindow& window, const Actions& actions) {
+    using Id = ActionId;
+    auto* file = window.menuBar()->addMenu(tr("&File"));
+    file->addActions({actions[Id::open]});
+    recent_ = file->addMenu(tr("Open &Recent"));
+    file->addActions({actions[Id::openSample], actions[Id::paste]});
+    file->addSeparator();
+    file->addActions({actions[Id::exportPicture], actions[Id::copyCutout], actions[Id::copyPicture]});
+    file->addSeparator();
+    file->addAction(actions[Id::quit]);
+
+    auto* edit = window.menuBar()->addMenu(tr("&Edit"));
+    edit->addActions({actions[Id::undo], actions[Id::redo]});
+    edit->addSeparator();
+    edit->addAction(actions[Id::resetLook]);
+
+    auto* view = window.menuBar()->addMenu(tr("&View"));
+    view->addActions({actions[Id::split], actions[Id::nextView]});
+    view->addSeparator();
+    view->addActions({actions[Id::fit], actions[Id::actualSize], actions[Id::zoomIn], actions[Id::zoomOut]});
+    view->addSeparator();
+    view->addActions({actions[Id::panel], actions[Id::fullScreen]});
+    view->addMenu(themeMenu(view));
+
+    window.menuBar()->addMenu(tr("&Help"))->addActions({actions[Id::shortcuts], actions[Id::about]});
+}
+
+QMenu* WindowBars::themeMenu(QWidget* parent) {
+    auto* menu = new QMenu(tr("&Theme"), parent);
+    const std::pair<ThemeChoice, QString> rows[] = {{ThemeChoice::system, tr("As the &System")},
+                                                    {ThemeChoice::light, tr("&Light")},
+                                                    {ThemeChoice::dark, tr("&Dark")}};
+    for (const auto& [choice, text] : rows) {
+        QAction* action = menu->addAction(text);
+        action->setCheckable(true);
+        action->setData(int(choice));
+        themes_->addAction(action);
+    }
+    connect(themes_, &QActionGroup::triggered, this,
+            [this](QAction* action) { emit themeChosen(ThemeChoice(action->data().toInt())); });
+    return menu;
+}
+
+void WindowBars::buildTools(QMainWindow& window, const Actions& actions) {
+    using Id = ActionId;
+    for (const Showing showing : kViews) view_->addItem(viewName(showing), int(showing));
+    view_->setAccessibleName(tr("View"));
+    view_->setToolTip(tr("What to show (F for the next)"));
+    view_->setFocusPolicy(Qt::TabFocus);
+    connect(view_, &QComboBox::activated, this,
+            [this](int i) { emit viewChosen(Showing(view_->itemData(i).toInt())); });
+
+    auto* zooms = new QMenu(zoom_);
+    zooms->addAction(actions[Id::fit]);
+    zooms->addSeparator();
+    for (const double zoom : kZooms) {
+        connect(zooms->addAction(QString("%1 %").arg(100 * zoom)), &QAction::triggered, this,
+                [this, zoom] { emit zoomChosen(zoom); });
+    }
+    zoom_->setObjectName("zoom");
+    zoom_->setMenu(zooms);
+    zoom_->setPopupMode(QToolButton::InstantPopup);
+    zoom_->setAccessibleName(tr("Zoom"));
+    zoom_->setToolTip(tr("Zoom"));
+    zoom_->setFocusPolicy(Qt::TabFocus);
+
+    auto* bar = window.addToolBar(tr("Tools"));
+    bar->setObjectName("tools");
+    bar->setMovable(false);
+    bar->setContextMenuPolicy(Qt::PreventContextMenu);
+    bar->setIconSize({18, 18});
+    bar->addWidget(tool(actions[Id::open], true));
+    bar->addSeparator();
+    for (const Id id : {Id::undo, Id::redo}) bar->addWidget(tool(actions[id]));
+    bar->addWidget(spacer());
+    bar->addWidget(tool(actions[Id::split]));
+    bar->addWidget(view_);
+    bar->addSeparator();
+    bar->addWidget(tool(actions[Id::zoomOut]));
+    bar->addWidget(zoom_);
+    for (const Id id : {Id::zoomIn, Id::fit, Id::actualSize}) bar->addWidget(tool(actions[id]));
+    bar->addWidget(spacer());
+    bar->addWidget(tool(actions[Id::copyCutout]));
+    auto* exportButton = tool(actions[Id::exportPicture], true);
+    exportButton->setObjectName("primary");
+    bar->addWidget(exportButton);
+    bar->addSeparator();
+    bar->addWidget(tool(actions[Id::panel]));
+}
+
+void WindowBars::showRecent(const QStringList& files) {
+    recent_->clear();
+    recent_->setEnabled(!files.isEmpty());
+    int number = 1;
+    for (const QString& path : files) {
+        const QString name = QFileInfo(path).fileName().replace("&", "&&");
+        QAction* action = recent_->addAction(number <= 9 ? QString("&%1  %2").arg(number).arg(name) : name);
+        ++number;
+        action->setToolTip(path);
+        connect(action, &QAction::triggered, this, [this, path] { emit recentChosen(path); });
+    }
+    recent_->setToolTipsVisible(true);
+    recent_->addSeparator();
+    connect(recent_->addAction(tr("&Clear the List")), &QAction::triggered, this, &WindowBars::recentCleared);
+}
+
+void WindowBars::showTheme(ThemeChoice choice) {
+    for (QAction* action : themes_->actions()) action->setChecked(action->data().toInt() == int(choice));
+}
+
+void WindowBars::showZoom(double zoom) {
+    const double percent = 100 * zoom;
+    zoom_->setText(QString::number(percent, 'f', percent < 10 ? 1 : 0) + " %");
+}
+
+void WindowBars::showView(Showing showing) {
+    view_->setCurrentIndex(view_->findData(int(showing)));
+}
+
+void WindowBars::setPhotoOpen(bool open) {
+    view_->setEnabled(open);
+    zoom_->setEnabled(open);
+    if (!open) zoom_->setText("100 %");
+}
+
+}  // namespace matte

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/gl.h"
+
+#include <GL/glew.h>
+
+#include "inference/error.h"
+
+namespace matte {
+namespace {
+
+std::string text(unsigned name) {
+    const auto* value = reinterpret_cast<const char*>(glGetString(name));
+    return value ? value : "";
+}
+
+// GLEW built for GLX reports NO_GLX_DISPLAY in an EGL context (Wayland) after it has loaded everything.
+bool loadedEntryPoints() {
+    glewExperimental = GL_TRUE;
+    const GLenum result = glewInit();
+    if (result != GLEW_OK && result != GLEW_ERROR_NO_GLX_DISPLAY) return false;
+    return glCreateShader && glGenVertexArrays && glMapBufferRange && glGenerateMipmap && glGenSamplers;
+}
+
+}  // namespace
+
+GlFacts initializeGl() {
+    const bool loaded = loadedEntryPoints();
+    while (glGetError() != GL_NO_ERROR) {  // glewInit() asks for GL_EXTENSIONS, an error in a core context
+    }
+    GLint major = 0, minor = 0;
+    glGetIntegerv(GL_MAJOR_VERSION, &major);
+    glGetIntegerv(GL_MINOR_VERSION, &minor);
+    GlFacts facts{text(GL_RENDERER), text(GL_VERSION)};
+    if (!loaded || major * 10 + minor < 33) {
+        const std::string offered = facts.version.empty() ? "no OpenGL" : "OpenGL " + facts.version;
+        throw Error(Area::engine,
+                    "The graphics driver offers " + offered +
+                        " and Matte needs 3.3: update the driver, or start with LIBGL_ALWAYS_SOFTWARE=1.");
+    }
+    glGetIntegerv(GL_MAX_TEXTURE_SIZE, &facts.maxTextureSide);
+    facts.immutableStorage = (GLEW_VERSION_4_2 || GLEW_ARB_texture_storage) && glTexStorage2D;
+    return facts;
+}
+
+void checkGl(const char* what) {
+    const GLenum first = glGetError();
+    if (first == GL_NO_ERROR) return;
+    // Bounded: a lost context reports errors for ever.
+    for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; ++i) {
+    }
+    const bool memory = first == GL_OUT_OF_MEMORY;
+    throw Error(Area::engine, "The graphics driver could not " + std::string(what) +
+                                  (memory ? " for lack of memory: close other programs or open a smaller photo."
+                                          : " (OpenGL error " + std::to_string(first) + "): update the driver."));
+}
+
+}  // namespace matte

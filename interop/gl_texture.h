@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// GlTexture: one picture in graphics memory, with its mipmaps. Every call: GUI thread, the context it was made in
+// current.
+#pragma once
+
+#include "inference/image.h"
+#include "interop/gl.h"
+
+namespace matte {
+
+/// Holds rgba8 with its colours premultiplied by alpha (so that filtering draws no fringe), bgr8, or gray8 (read as r,
+/// r, r, 1). Storage is immutable where the context has it, and is kept as long as size and format stay the same.
+class GlTexture {
+public:
+    explicit GlTexture(const GlFacts& facts) : facts_(facts) {}
+    ~GlTexture();
+    GlTexture(const GlTexture&) = delete;
+    GlTexture& operator=(const GlTexture&) = delete;
+
+    /// Copies the picture through a pixel buffer and makes its mipmaps. A picture with a side beyond the context's
+    /// limit is averaged down first. Throws Error(engine).
+    void upload(const ImageView& picture);
+    void bind(int unit) const;
+    void release();
+    [[nodiscard]] bool empty() const { return texture_ == 0; }
+    [[nodiscard]] Size size() const { return size_; }  ///< as stored
+
+private:
+    void allocate(Size size, PixelFormat format);
+    void copyRows(const ImageView& picture);
+
+    GlFacts facts_;
+    Size size_;
+    PixelFormat format_ = PixelFormat::rgba8;
+    unsigned texture_ = 0;
+    unsigned unpackBuffer_ = 0;
+};
+
+}  // namespace matte
