@@ -52,6 +52,15 @@ Session openSession(const ImageOptions& options, const Background& background) {
     return session;
 }
 
+void createFolderOf(const fs::path& file) {
+    std::error_code error;
+    if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
+    if (error) {
+        throw Error(Area::output, "The folder " + file.parent_path().string() + " can't be created (" +
+                                      error.message() + "): choose another one with -o.");
+    }
+}
+
 /// Read, cut out, composite, write. `step` is called with each one's number and name before it begins.
 constexpr int kSteps = 4;
 
@@ -89,6 +98,7 @@ StageTimes processPicture(const Session& session,
     times.insert(times.end(), output.times.begin(), output.times.end());
 
     watch = begin(3, "writing");
+    createFolderOf(pair.output);
     writeImage(pair.output, output.image->view());
     times.push_back({"encode", watch.ms()});
     times.push_back({"total", whole.ms()});
@@ -165,15 +175,6 @@ private:
                    {"pictures", Json::array()}};
 };
 
-void createOutputFolder(const fs::path& file) {
-    std::error_code error;
-    if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
-    if (error) {
-        throw Error(Area::output, "The folder " + file.parent_path().string() + " can't be created (" +
-                                      error.message() + "): choose another one with -o.");
-    }
-}
-
 }  // namespace
 
 ExitCode runImageCommand(const ImageOptions& options, std::stop_token stop) {
@@ -186,7 +187,6 @@ ExitCode runImageCommand(const ImageOptions& options, std::stop_token stop) {
     if (pairs.empty()) return report.finish();
 
     const Session session = openSession(options, background);
-    createOutputFolder(pairs.front().output);
     ProgressBar progress(int(pairs.size()) * kSteps, !options.quiet);
     report.session(session);
     for (std::size_t i = 0; i < pairs.size(); ++i) {

@@ -110,7 +110,9 @@ void addImageCommand(CLI::App& app, ImageOptions& options) {
     image->add_option("--softness", options.look.softness, "How soft the edge is, 0 to 1")
         ->capture_default_str()
         ->type_name("S");
-    image->add_flag("!--no-decontaminate", options.look.decontaminate, "Leave the old background's colour on the edge");
+    image->add_flag_callback(
+        "--no-decontaminate", [&options] { options.look.decontaminate = false; },
+        "Leave the old background's colour on the edge");
     image->add_option("--model", options.model, "Another model (.safetensors)")->type_name("FILE");
     addChoice(image, "--engine", "What computes: auto, cpu or cuda", options.engine.kind,
               {{"auto", EngineKind::automatic}, {"cpu", EngineKind::cpu}, {"cuda", EngineKind::cuda}});

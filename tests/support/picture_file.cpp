@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/picture_file.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include <opencv2/imgcodecs.hpp>
+
+namespace matte::test {
+namespace {
+
+std::uint32_t crc32(const FileBytes& bytes) {
+    std::uint32_t value = ~0U;
+    for (const std::uint8_t byte : bytes) {
+        value ^= byte;
+        for (int bit = 0; bit < 8; ++bit) value = value & 1 ? 0xEDB88320U ^ value >> 1 : value >> 1;
+    }
+    return ~value;
+}
+
+/// A zlib stream of stored blocks: RFC 1950 and 1951.
+FileBytes stored(const FileBytes& data) {
+    FileBytes stream{0x78, 0x01};
+    for (std::size_t at = 0; at < data.size() || at == 0; at += 65535) {
+        const auto count = std::uint32_t(std::min<std::size_t>(65535, data.size() - at));
+        const std::uint8_t last = at + count == data.size() ? 1 : 0;
+        stream = joined({stream, {last}, littleEndian(count, 2), littleEndian(~count & 0xFFFF, 2)});
+        stream.insert(stream.end(), data.begin() + std::ptrdiff_t(at), data.begin() + std::ptrdiff_t(at + count));
+    }
+    std::uint32_t low = 1, high = 0;
+    for (const std::uint8_t byte : data) low = (low + byte) % 65521, high = (high + low) % 65521;
+    return joined({stream, bigEndian(high << 16 | low, 4)});
+}
+
+/// EXIF data with one field, big-endian: TIFF 6.0 section 2.
+FileBytes exif(int orientation) {
+    return joined({bytesOf(std::string_view("MM\0\x2a", 4)), bigEndian(8, 4), bigEndian(1, 2), bigEndian(274, 2),
+                   bigEndian(3, 2), bigEndian(1, 4), bigEndian(std::uint32_t(orientation), 2), bigEndian(0, 2),
+                   bigEndian(0, 4)});
+}
+
+std::uint32_t little(const FileBytes& file, std::size_t at, int count) {
+    std::uint32_t value = 0;
+    for (int i = count - 1; i >= 0; --i) value = value << 8 | file.at(at + std::size_t(i));
+    return value;
+}
+
+FileBytes slice(const FileBytes& file, std::size_t begin, std::size_t end) {
+    return {file.begin() + std::ptrdiff_t(begin), file.begin() + std::ptrdiff_t(end)};
+}
+
+/// A new directory at the end, with the field where its tag sorts in, and the header pointing there.
+FileBytes tiffWithOrientation(FileBytes file, int orientation) {
+    const std::size_t directory = little(file, 4, 4);
+    const std::uint32_t count = little(file, directory, 2);
+    const FileBytes field = joined({littleEndian(274, 2), littleEndian(3, 2), littleEndian(1, 4),
+                                    littleEndian(std::uint32_t(orientation), 2), littleEndian(0, 2)});
+    std::vector<FileBytes> fields{field};
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const FileBytes other = slice(file, directory + 2 + i * 12, directory + 14 + i * 12);
+        if (little(other, 0, 2) != 274) fields.push_back(other);
+    }
+    std::sort(fields.begin(), fields.end(),
+              [](const FileBytes& a, const FileBytes& b) { return little(a, 0, 2) < little(b, 0, 2); });
+    if (file.size() % 2) file.push_back(0);
+    FileBytes added = littleEndian(std::uint32_t(fields.size()), 2);
+    for (const auto& one : fields) added = joined({added, one});
+    const FileBytes offset = littleEndian(std::uint32_t(file.size()), 4);
+    std::copy(offset.begin(), offset.end(), file.begin() + 4);
+    return joined({file, added, littleEndian(0, 4)});
+}
+
+/// The extended container: a VP8X chunk that announces EXIF data, the picture's own chunks, then the data.
+FileBytes webpWithOrientation(const FileBytes& file, int orientation) {
+    const std::uint32_t sides = little(file, 21, 4);  // VP8L: 14 bits each, less one
+    const FileBytes data = exif(orientation);
+    const FileBytes body = joined({bytesOf("WEBP"),
+                                   bytesOf("VP8X"),
+                                   littleEndian(10, 4),
+                                   {0x18, 0, 0, 0},
+                                   littleEndian(sides & 0x3FFF, 3),
+                                   littleEndian(sides >> 14 & 0x3FFF, 3),
+                                   slice(file, 12, file.size()),
+                                   bytesOf("EXIF"),
+                                   littleEndian(std::uint32_t(data.size()), 4),
+                                   data});
+    return joined({bytesOf("RIFF"), littleEndian(std::uint32_t(body.size()), 4), body});
+}
+
+}  // namespace
+
+FileBytes joined(std::initializer_list<FileBytes> parts) {
+    FileBytes all;
+    for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
+}
+
+FileBytes bytesOf(std::string_view text) {
+    return {text.begin(), text.end()};
+}
+
+FileBytes bigEndian(std::uint32_t value, int count) {
+    FileBytes bytes = littleEndian(value, count);
+    std::reverse(bytes.begin(), bytes.end());
+    return bytes;
+}
+
+FileBytes littleEndian(std::uint32_t value, int count) {
+    FileBytes bytes;
+    for (int i = 0; i < count; ++i) bytes.push_back(std::uint8_t(value >> (8 * i)));
+    return bytes;
+}
+
+Samples testCard(Size size, int channels, int bits) {
+    Samples card{size, channels, bits, std::vector<std::uint16_t>(size.pixels() * std::size_t(channels))};
+    // A step coprime to every power of two visits every value once before it repeats.
+    const std::uint32_t step = bits == 8 ? 37 : 24571;
+    std::uint32_t value = 0;
+    for (auto& sample : card.values) sample = std::uint16_t((value += step) & ((1U << bits) - 1));
+    return card;
+}
+
+Samples sixAreas(Size size) {
+    constexpr std::array<std::array<int, 3>, 6> kColors{
+        {{220, 30, 30}, {30, 200, 40}, {40, 40, 220}, {230, 220, 40}, {200, 50, 210}, {240, 240, 240}}};
+    Samples areas{size, 3, 8, {}};
+    for (int y = 0; y < size.height; ++y) {
+        for (int x = 0; x < size.width; ++x) {
+            const int area = x * 3 / size.width + 3 * (y * 2 / size.height);
+            for (const int channel : kColors[std::size_t(area)]) areas.values.push_back(std::uint16_t(channel));
+        }
+    }
+    return areas;
+}
+
+FileBytes encode(const Samples& samples, const std::string& extension) {
+    cv::Mat pixels(samples.size.height, samples.size.width,
+                   CV_MAKETYPE(samples.bits == 16 ? CV_16U : CV_8U, samples.channels));
+    for (int y = 0; y < samples.size.height; ++y) {
+        for (int x = 0; x < samples.size.width; ++x) {
+            for (int c = 0; c < samples.channels; ++c) {
+                const int stored = samples.channels >= 3 && c < 3 ? 2 - c : c;  // OpenCV keeps blue first
+                const int index = x * samples.channels + stored;
+                if (samples.bits == 16) {
+                    pixels.ptr<std::uint16_t>(y)[index] = samples.at(x, y, c);
+                } else {
+                    pixels.ptr<std::uint8_t>(y)[index] = std::uint8_t(samples.at(x, y, c));
+                }
+            }
+        }
+    }
+    // Beyond 100, WebP is lossless.
+    const std::vector<int> parameters{cv::IMWRITE_JPEG_QUALITY, 100, cv::IMWRITE_WEBP_QUALITY, 101};
+    FileBytes file;
+    if (!cv::imencode(extension, pixels, file, parameters)) throw std::runtime_error("can't encode " + extension);
+    return file;
+}
+
+FileBytes withOrientation(const FileBytes& file, int orientation) {
+    const FileBytes data = exif(orientation);
+    switch (file.at(0)) {
+        case 0xFF: {
+            const FileBytes prefix = bytesOf(std::string_view("Exif\0\0", 6));
+            const auto length = std::uint32_t(2 + prefix.size() + data.size());
+            return joined(
+                {slice(file, 0, 2), {0xFF, 0xE1}, bigEndian(length, 2), prefix, data, slice(file, 2, file.size())});
+        }
+        case 0x89: return joined({slice(file, 0, 33), pngChunk("eXIf", data), slice(file, 33, file.size())});
+        case 'R': return webpWithOrientation(file, orientation);
+        case 'I': return tiffWithOrientation(file, orientation);
+        default: throw std::runtime_error("this format has no orientation");
+    }
+}
+
+FileBytes pngChunk(std::string_view type, const FileBytes& data) {
+    const FileBytes checked = joined({bytesOf(type), data});
+    return joined({bigEndian(std::uint32_t(data.size()), 4), checked, bigEndian(crc32(checked), 4)});
+}
+
+FileBytes rawPng(Size size, int bitDepth, int colorType, const FileBytes& rows, const FileBytes& extra) {
+    const FileBytes header = joined({bigEndian(std::uint32_t(size.width), 4),
+                                     bigEndian(std::uint32_t(size.height), 4),
+                                     {std::uint8_t(bitDepth), std::uint8_t(colorType), 0, 0, 0}});
+    return joined({bytesOf("\x89PNG\r\n\x1A\n"), pngChunk("IHDR", header), extra, pngChunk("IDAT", stored(rows)),
+                   pngChunk("IEND", {})});
+}
+
+}  // namespace matte::test

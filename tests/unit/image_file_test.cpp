@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// Photos go from disk to rgba8 and back, in each format, depth and number of channels, and a write is all or nothing.
+#include <cmath>
+#include <csignal>
+#include <cstring>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "inference/error.h"
+#include "inference/io/image_file.h"
+#include "tests/support/model_file.h"
+#include "tests/support/picture_file.h"
+#include "tests/support/scratch_folder.h"
+
+namespace matte {
+namespace {
+
+namespace fs = std::filesystem;
+using test::FileBytes;
+using test::Samples;
+using test::ScratchFolder;
+
+/// The sentence of the Error that `action` throws, after checking its area; empty when it throws none.
+template <typename Action>
+std::string refusal(Area area, Action action) {
+    try {
+        action();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.area, area) << error.what();
+        return error.what();
+    }
+    return "";
+}
+
+int expected(const Samples& samples, int x, int y, int channel) {
+    if (channel == 3 && samples.channels != 4) return 255;
+    const int value = samples.at(x, y, samples.channels == 1 ? 0 : channel);
+    return samples.bits == 16 ? int(std::lround(value * 255.0 / 65535.0)) : value;
+}
+
+void expectPixels(const Image& image, const Samples& samples, int tolerance) {
+    ASSERT_EQ(image.size(), samples.size);
+    ASSERT_EQ(image.format(), PixelFormat::rgba8);
+    for (int y = 0; y < samples.size.height; ++y) {
+        for (int x = 0; x < samples.size.width; ++x) {
+            for (int c = 0; c < 4; ++c) {
+                ASSERT_NEAR(image.row(y)[x * 4 + c], expected(samples, x, y, c), tolerance)
+                    << "(" << x << ", " << y << ") channel " << c;
+            }
+        }
+    }
+}
+
+struct Kind {
+    const char* extension;
+    int channels, bits;
+};
+
+class Decode : public testing::TestWithParam<Kind> {};
+
+TEST_P(Decode, GivesTheStoredPixelsAtAnySize) {
+    const Kind kind = GetParam();
+    for (const Size size : {Size{1, 1}, {1, 7}, {7, 1}, {2, 2}, {61, 83}, {130, 67}}) {
+        const Samples card = test::testCard(size, kind.channels, kind.bits);
+        expectPixels(*decodeImage(test::encode(card, kind.extension), "card"), card, 0);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lossless,
+                         Decode,
+                         testing::Values(Kind{".png", 1, 8},
+                                         Kind{".png", 3, 8},
+                                         Kind{".png", 4, 8},
+                                         Kind{".png", 1, 16},
+                                         Kind{".png", 3, 16},
+                                         Kind{".png", 4, 16},
+                                         Kind{".tif", 1, 8},
+                                         Kind{".tif", 3, 8},
+                                         Kind{".tif", 4, 8},
+                                         Kind{".tif", 1, 16},
+                                         Kind{".tif", 3, 16},
+                                         Kind{".tif", 4, 16},
+                                         Kind{".bmp", 1, 8},
+                                         Kind{".bmp", 3, 8},
+                                         Kind{".webp", 3, 8}),
+                         [](const auto& instance) {
+                             return std::string(instance.param.extension + 1) +
+                                    std::to_string(instance.param.channels) + "x" + std::to_string(instance.param.bits);
+                         });
+
+TEST(DecodeJpeg, IsCloseToThePicture) {
+    for (const Size size : {Size{1, 1}, {17, 9}, {64, 48}}) {
+        Samples plain{size, 3, 8, {}};
+        for (std::size_t i = 0; i < size.pixels(); ++i) plain.values.insert(plain.values.end(), {200, 120, 40});
+        expectPixels(*decodeImage(test::encode(plain, ".jpg"), "plain"), plain, 2);
+    }
+    Samples grey{{16, 16}, 1, 8, std::vector<std::uint16_t>(256, 77)};
+    expectPixels(*decodeImage(test::encode(grey, ".jpg"), "grey"), grey, 1);
+}
+
+// Bytes after the end of a JPEG are common: phones append a film or a depth map.
+TEST(DecodeJpeg, IgnoresWhatFollowsThePicture) {
+    const Samples grey{{16, 16}, 1, 8, std::vector<std::uint16_t>(256, 77)};
+    const auto file = test::joined({test::encode(grey, ".jpg"), test::bytesOf("and then a film")});
+    expectPixels(*decodeImage(file, "motion photo"), grey, 1);
+}
+
+// As a print shop's program writes it: four inks, complemented, with Adobe's marker. 8x8 pixels of one colour.
+constexpr std::uint8_t kCmykJpeg[] = {
+    0xFF, 0xD8, 0xFF, 0xEE, 0x00, 0x0E, 0x41, 0x64, 0x6F, 0x62, 0x65, 0x00, 0x64, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0xFF, 0xDB, 0x00, 0x43, 0x00, 0x02, 0x01, 0x01, 0x01, 0x01, 0x01, 0x02, 0x01, 0x01, 0x01, 0x02, 0x02, 0x02,
+    0x02, 0x02, 0x04, 0x03, 0x02, 0x02, 0x02, 0x02, 0x05, 0x04, 0x04, 0x03, 0x04, 0x06, 0x05, 0x06, 0x06, 0x06,
+    0x05, 0x06, 0x06, 0x06, 0x07, 0x09, 0x08, 0x06, 0x07, 0x09, 0x07, 0x06, 0x06, 0x08, 0x0B, 0x08, 0x09, 0x0A,
+    0x0A, 0x0A, 0x0A, 0x0A, 0x06, 0x08, 0x0B, 0x0C, 0x0B, 0x0A, 0x0C, 0x09, 0x0A, 0x0A, 0x0A, 0xFF, 0xC0, 0x00,
+    0x14, 0x08, 0x00, 0x08, 0x00, 0x08, 0x04, 0x43, 0x11, 0x00, 0x4D, 0x11, 0x00, 0x59, 0x11, 0x00, 0x4B, 0x11,
+    0x00, 0xFF, 0xC4, 0x00, 0x15, 0x00, 0x01, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x00, 0x00, 0x09, 0x07, 0xFF, 0xC4, 0x00, 0x14, 0x10, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xFF, 0xDA, 0x00, 0x0E, 0x04, 0x43, 0x00, 0x4D,
+    0x00, 0x59, 0x00, 0x4B, 0x00, 0x00, 0x3F, 0x00, 0x18, 0xD6, 0x43, 0xF8, 0x48, 0x1F, 0xFF, 0xD9};
+
+TEST(DecodeJpeg, ConvertsCmyk) {
+    const auto picture = decodeImage(kCmykJpeg, "cmyk");
+    ASSERT_EQ(picture->size(), (Size{8, 8}));
+    const int wanted[4] = {20, 120, 200, 255};
+    for (int c = 0; c < 4; ++c) EXPECT_NEAR(picture->row(4)[4 * 4 + c], wanted[c], 3);
+}
+
+TEST(DecodePng, ExpandsEveryColorType) {
+    // Each row begins with its filter, 0.
+    const auto pixelOf = [](const FileBytes& file) {
+        const auto image = decodeImage(file, "small");
+        return std::vector<int>(image->row(0), image->row(0) + 4);
+    };
+    using Pixel = std::vector<int>;
+    EXPECT_EQ(pixelOf(test::rawPng({1, 1}, 1, 0, {0, 0x80})), (Pixel{255, 255, 255, 255}));
+    EXPECT_EQ(pixelOf(test::rawPng({1, 1}, 2, 0, {0, 0x40})), (Pixel{85, 85, 85, 255}));
+    EXPECT_EQ(pixelOf(test::rawPng({1, 1}, 4, 0, {0, 0x30})), (Pixel{51, 51, 51, 255}));
+    EXPECT_EQ(pixelOf(test::rawPng({1, 1}, 8, 4, {0, 90, 33})), (Pixel{90, 90, 90, 33}));
+    EXPECT_EQ(pixelOf(test::rawPng({1, 1}, 16, 4, {0, 128, 128, 64, 64})), (Pixel{128, 128, 128, 64}));
+    const auto palette = test::pngChunk("PLTE", {1, 2, 3, 40, 50, 60});
+    EXPECT_EQ(pixelOf(test::rawPng({1, 1}, 8, 3, {0, 1}, palette)), (Pixel{40, 50, 60, 255}));
+    const auto clearPalette = test::joined({palette, test::pngChunk("tRNS", {255, 70})});
+    EXPECT_EQ(pixelOf(test::rawPng({1, 1}, 8, 3, {0, 1}, clearPalette)), (Pixel{40, 50, 60, 70}));
+    const auto clearColor = test::pngChunk("tRNS", {0, 7, 0, 8, 0, 9});
+    EXPECT_EQ(pixelOf(test::rawPng({1, 1}, 8, 2, {0, 7, 8, 9}, clearColor)), (Pixel{7, 8, 9, 0}));
+}
+
+// libpng would warn about this profile on stderr, as it does about those that common programs write.
+TEST(DecodePng, IsSilentAboutOddities) {
+    const auto profile = test::pngChunk("iCCP", test::bytesOf(std::string("name\0\0broken", 12)));
+    testing::internal::CaptureStderr();
+    decodeImage(test::rawPng({1, 1}, 8, 0, {0, 9}, profile), "odd");
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+// The fourth channel of a plain 32-bit BMP is padding, and most programs leave it zero.
+TEST(DecodeBmp, TakesPaddingForNoAlpha) {
+    const auto header = test::joined({test::bytesOf("BM"), test::littleEndian(58, 4), test::littleEndian(0, 4),
+                                      test::littleEndian(54, 4), test::littleEndian(40, 4), test::littleEndian(1, 4),
+                                      test::littleEndian(1, 4), test::littleEndian(1, 2), test::littleEndian(32, 2),
+                                      test::littleEndian(0, 4), test::littleEndian(4, 4), FileBytes(16)});
+    const auto image = decodeImage(test::joined({header, {30, 20, 10, 0}}), "padded");
+    EXPECT_EQ(std::vector<int>(image->row(0), image->row(0) + 4), (std::vector<int>{10, 20, 30, 255}));
+}
+
+TEST(ReadImage, SaysWhatIsWrongWithTheFile) {
+    const ScratchFolder folder;
+    const auto tell = [](const fs::path& path) { return refusal(Area::input, [&] { readImage(path); }); };
+    EXPECT_EQ(tell(folder / "none.png"), (folder / "none.png").string() + " doesn't exist: check the name.");
+    EXPECT_EQ(tell(folder.path()), folder.path().string() + " is a folder: name a picture in it.");
+    EXPECT_NE(tell("/dev/null").find("is not a regular file"), std::string::npos);
+    test::writeBytes(folder / "empty.jpg", {});
+    EXPECT_NE(tell(folder / "empty.jpg").find("is empty"), std::string::npos);
+    test::writeBytes(folder / "text.jpg", test::bytesOf("this is text"));
+    EXPECT_NE(tell(folder / "text.jpg").find("is not a JPEG, PNG, WebP, TIFF or BMP"), std::string::npos);
+}
+
+TEST(ReadImage, SaysThatItMayNotRead) {
+    if (::geteuid() == 0) GTEST_SKIP() << "runs as root, who may read everything";
+    const ScratchFolder folder;
+    test::writeBytes(folder / "secret.png", test::encode(test::testCard({4, 4}, 3, 8), ".png"));
+    fs::permissions(folder / "secret.png", fs::perms::none);
+    const auto said = refusal(Area::input, [&] { readImage(folder / "secret.png"); });
+    EXPECT_NE(said.find("can't be opened (Permission denied)"), std::string::npos) << said;
+}
+
+Image noise(Size size, PixelFormat format) {
+    Image image(size, format);
+    std::uint32_t value = 1;
+    for (std::size_t i = 0; i < image.bytes(); ++i) image.row(0)[i] = std::uint8_t((value = value * 1664525 + 7) >> 24);
+    return image;
+}
+
+/// What a reader should find for one channel of a written pixel, `alphaKept` or blended over white.
+int written(const Image& image, int x, int y, int channel, bool alphaKept) {
+    const std::uint8_t* pixel = image.row(y) + x * bytesPerPixel(image.format());
+    if (channel == 3) return image.format() == PixelFormat::rgba8 && alphaKept ? pixel[3] : 255;
+    if (image.format() == PixelFormat::gray8) return pixel[0];
+    if (image.format() == PixelFormat::bgr8) return pixel[2 - channel];
+    if (alphaKept) return pixel[channel];
+    return int(std::lround((pixel[channel] * pixel[3] + 255.0 * (255 - pixel[3])) / 255));
+}
+
+TEST(WriteImage, RoundTripsWithoutLoss) {
+    const ScratchFolder folder;
+    for (const auto format : {PixelFormat::gray8, PixelFormat::bgr8, PixelFormat::rgba8}) {
+        for (const Size size : {Size{1, 1}, {33, 21}}) {
+            const Image image = noise(size, format);
+            for (const char* name : {"a.png", "a.tif", "a.TIFF", "a.bmp"}) {
+                writeImage(folder / name, image.view());
+                const auto read = readImage(folder / name);
+                ASSERT_EQ(read->size(), size);
+                const bool alphaKept = std::string(name) != "a.bmp";
+                for (int y = 0; y < size.height; ++y) {
+                    for (int i = 0; i < size.width * 4; ++i) {
+                        ASSERT_EQ(read->row(y)[i], written(image, i / 4, y, i % 4, alphaKept)) << name;
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(WriteImage, LossyFormatsComeCloseAndBlendOverWhite) {
+    const ScratchFolder folder;
+    Image image({32, 32}, PixelFormat::rgba8);
+    const std::uint8_t half[4] = {200, 100, 0, 128};
+    for (int i = 0; i < 32 * 32; ++i) std::copy_n(half, 4, image.row(0) + i * 4);
+    writeImage(folder / "a.jpg", image.view());
+    const auto jpeg = readImage(folder / "a.jpg");
+    for (int c = 0; c < 3; ++c) EXPECT_NEAR(jpeg->row(9)[c], written(image, 0, 0, c, false), 2);
+    writeImage(folder / "a.webp", image.view());
+    const auto webp = readImage(folder / "a.webp");
+    for (int c = 0; c < 4; ++c) EXPECT_NEAR(webp->row(9)[c], half[c], 4);
+}
+
+// A view into a larger picture has gaps between its rows.
+TEST(WriteImage, FollowsTheStride) {
+    const ScratchFolder folder;
+    const Image image = noise({20, 10}, PixelFormat::rgba8);
+    ImageView part = image.view();
+    part.data += 5 * 4;
+    part.size = {7, 10};
+    writeImage(folder / "part.png", part);
+    const auto read = readImage(folder / "part.png");
+    for (int y = 0; y < 10; ++y) EXPECT_EQ(0, std::memcmp(read->row(y), image.row(y) + 20, 28));
+}
+
+TEST(WriteImage, SaysWhyItCannot) {
+    const ScratchFolder folder;
+    const Image image = noise({4, 4}, PixelFormat::rgba8);
+    const auto tell = [](const fs::path& path, const ImageView& view) {
+        return refusal(Area::output, [&] { writeImage(path, view); });
+    };
+    EXPECT_NE(tell(folder / "a.gif", image.view()).find("extension that can't be written"), std::string::npos);
+    EXPECT_NE(tell(folder / "a", image.view()).find("extension that can't be written"), std::string::npos);
+    EXPECT_NE(tell(folder / "none/a.png", image.view()).find("folder doesn't exist"), std::string::npos);
+    fs::create_directory(folder / "taken.png");
+    EXPECT_NE(tell(folder / "taken.png", image.view()).find("is a folder"), std::string::npos);
+    const Image wide({70'000, 1}, PixelFormat::gray8);
+    EXPECT_NE(tell(folder / "wide.jpg", wide.view()).find("use png"), std::string::npos);
+    EXPECT_NE(tell(folder / "wide.webp", wide.view()).find("use png"), std::string::npos);
+    EXPECT_EQ(folder.names(), (std::vector<std::string>{"taken.png"}));
+}
+
+/// While it lives, no file of this process can grow beyond `bytes`, as on a full disk.
+class FullDisk {
+public:
+    explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        rlimit small = before_;
+        small.rlim_cur = bytes;
+        ::setrlimit(RLIMIT_FSIZE, &small);
+    }
+    ~FullDisk() {
+        ::setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, handler_);
+    }
+    FullDisk(const FullDisk&) = delete;
+    FullDisk& operator=(const FullDisk&) = delete;
+
+private:
+    rlimit before_{};
+    void (*handler_)(int);
+};
+
+TEST(WriteImage, LeavesTheOldFileWhenTheDiskIsFull) {
+    const ScratchFolder folder;
+    writeImage(folder / "a.png", noise({4, 4}, PixelFormat::rgba8).view());
+    const auto before = test::readBytes(folder / "a.png");
+    const Image large = noise({200, 200}, PixelFormat::rgba8);
+    std::string said;
+    {
+        const FullDisk full(1000);
+        said = refusal(Area::output, [&] { writeImage(folder / "a.png", large.view()); });
+    }
+    EXPECT_NE(said.find("can't be written"), std::string::npos) << said;
+    EXPECT_EQ(test::readBytes(folder / "a.png"), before);
+    EXPECT_EQ(folder.names(), (std::vector<std::string>{"a.png"}));
+}
+
+// The longest name that a file can have leaves no room for a longer temporary one.
+TEST(WriteImage, TakesTheLongestName) {
+    const ScratchFolder folder;
+    const std::string name = std::string(251, 'n') + ".png";
+    writeImage(folder / name, noise({4, 4}, PixelFormat::rgba8).view());
+    EXPECT_EQ(folder.names(), (std::vector<std::string>{name}));
+}
+
+// The part file can be written, and only the last step fails: this name is one byte too long for a file.
+TEST(WriteImage, LeavesNothingWhenTheRenameFails) {
+    const ScratchFolder folder;
+    const std::string name = std::string(252, 'n') + ".png";
+    const auto said = refusal(Area::output, [&] {
+        writeImage(folder / name, noise({4, 4}, PixelFormat::rgba8).view());
+    });
+    EXPECT_NE(said.find("File name too long"), std::string::npos) << said;
+    EXPECT_EQ(folder.names(), std::vector<std::string>{});
+}
+
+TEST(WriteImage, KeepsPermissionsAndLinks) {
+    const ScratchFolder folder;
+    const Image image = noise({4, 4}, PixelFormat::rgba8);
+    writeImage(folder / "real.png", image.view());
+    fs::permissions(folder / "real.png", fs::perms(0640));
+    fs::create_symlink("real.png", folder / "link.png");
+    writeImage(folder / "link.png", noise({9, 9}, PixelFormat::rgba8).view());
+    EXPECT_TRUE(fs::is_symlink(folder / "link.png"));
+    EXPECT_EQ(readImage(folder / "real.png")->size(), (Size{9, 9}));
+    EXPECT_EQ(fs::status(folder / "real.png").permissions(), fs::perms(0640));
+}
+
+TEST(ImageExtension, IsToldInAnyCase) {
+    for (const char* name : {"a.jpg", "a.JPEG", "b/c.Png", "a.b.webp", "a.tif", "a.tiff", "a.bmp"}) {
+        EXPECT_TRUE(hasImageExtension(name)) << name;
+    }
+    for (const char* name : {"a.gif", "jpg", "a.", "", "a.jpg.txt", "a.safetensors"}) {
+        EXPECT_FALSE(hasImageExtension(name)) << name;
+    }
+}
+
+}  // namespace
+}  // namespace matte
