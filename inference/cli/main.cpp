@@ -147,6 +147,10 @@ ExitCode runCommandLine(int argc, char** argv, std::stop_token stop) {
         std::fputs(app.help().c_str(), stderr);
         return kExitUsage;
     }
+    // CLI11 would say that a command is required.
+    if (argv[1][0] != '-' && !app.get_subcommand_no_throw(argv[1])) {
+        throw Error(Area::usage, "There is no command '" + std::string(argv[1]) + "': see matte-cli --help.");
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
