@@ -13,8 +13,14 @@ namespace {
 
 /// Below this squared contrast (of 0 to 1) a window counts as flat and alpha is not explained by colour there.
 constexpr float kFlatness = 1e-4F;
-/// Where a side's weight in a window is smaller than this, the window says nothing about that side's colour.
-constexpr float kMinWeight = 1e-3F;
+/// Half the window of the guided filter, in the network's pixels: it must see both sides of an edge that the network
+/// placed a pixel off.
+constexpr float kWindow = 2;
+/// Weight of a pixel of alpha 0.5 in it, beside 1 for a sure one.
+constexpr float kUnsure = 0.05F;
+/// Weight of the wider window's colour, so that a window without any of one side takes that side's colour from farther
+/// away.
+constexpr float kFromFarther = 1e-3F;
 
 void boxRow(const float* in, int width, int channels, int radius, float* out) {
     std::array<float, 16> sum{};
@@ -51,25 +57,37 @@ void boxColumns(const Planes& in, int begin, int end, int radius, Planes& out) {
     }
 }
 
-/// Solves the symmetric 3x3 system of the guided filter at one pixel: (covariance + flatness) a = covariance with
-/// alpha.
-void solveWindow(const float* m, float* out) {
-    const float rr = m[3] - m[0] * m[0] + kFlatness, rg = m[4] - m[0] * m[1], rb = m[5] - m[0] * m[2];
-    const float gg = m[6] - m[1] * m[1] + kFlatness, gb = m[7] - m[1] * m[2], bb = m[8] - m[2] * m[2] + kFlatness;
-    const float pr = m[10] - m[0] * m[9], pg = m[11] - m[1] * m[9], pb = m[12] - m[2] * m[9];
+/// Weighted moments of one window: the weight, colour (3), colour products (6), alpha, colour times alpha (3), alpha
+/// squared.
+constexpr int kMoments = 15;
+
+/// Weighted regression of alpha on colour in one window: the symmetric 3x3 system (covariance + flatness) a =
+/// covariance with alpha. Writes the model a, b times the share of alpha's variance that it explains, and that share.
+void solveWindow(const float* sums, float* out) {
+    float m[kMoments];
+    for (int i = 0; i < kMoments; ++i) m[i] = sums[i] / sums[0];
+    const float *mean = m + 1, *square = m + 4, *with = m + 11;
+    const float rr = square[0] - mean[0] * mean[0] + kFlatness, rg = square[1] - mean[0] * mean[1];
+    const float rb = square[2] - mean[0] * mean[2], gg = square[3] - mean[1] * mean[1] + kFlatness;
+    const float gb = square[4] - mean[1] * mean[2], bb = square[5] - mean[2] * mean[2] + kFlatness;
+    const float p = m[10], variance = m[14] - p * p;
+    const float pr = with[0] - mean[0] * p, pg = with[1] - mean[1] * p, pb = with[2] - mean[2] * p;
     const float crr = gg * bb - gb * gb, crg = gb * rb - rg * bb, crb = rg * gb - gg * rb;
     const float cgg = rr * bb - rb * rb, cgb = rg * rb - rr * gb, cbb = rr * gg - rg * rg;
     const float determinant = rr * crr + rg * crg + rb * crb;
     const float scale = determinant > 0 ? 1 / determinant : 0.0F;
-    out[0] = (crr * pr + crg * pg + crb * pb) * scale;
-    out[1] = (crg * pr + cgg * pg + cgb * pb) * scale;
-    out[2] = (crb * pr + cgb * pg + cbb * pb) * scale;
-    out[3] = m[9] - out[0] * m[0] - out[1] * m[1] - out[2] * m[2];
+    const float a[3] = {(crr * pr + crg * pg + crb * pb) * scale, (crg * pr + cgg * pg + cgb * pb) * scale,
+                        (crb * pr + cgb * pg + cbb * pb) * scale};
+    const float explained = a[0] * pr + a[1] * pg + a[2] * pb;
+    const float share = variance > kFlatness ? clampUnit(explained / variance) : 0.0F;
+    for (int c = 0; c < 3; ++c) out[c] = share * a[c];
+    out[3] = share * (p - a[0] * mean[0] - a[1] * mean[1] - a[2] * mean[2]);
+    out[4] = share;
 }
 
-/// Local means of the person's and the background's colour over windows of `radius`: channels 0-2 and 3-5 of the
-/// result. `foreground` and `background` are the estimates so far [H, W, 3 of stride `channels` each].
-Planes weightedMeans(const Planes& foreground, const Planes& background, const Planes& alpha, int radius) {
+/// Means over windows of `radius` of the person's colour times alpha (3), the background's times 1 - alpha (3), alpha and
+/// 1 - alpha; `foreground` and `background` are the estimates so far.
+Planes weightedSums(const Planes& foreground, const Planes& background, const Planes& alpha, int radius) {
     Planes sums(alpha.size, 8);
     const auto pixels = std::ptrdiff_t(alpha.size.pixels());
 #pragma omp parallel for schedule(static)
@@ -111,32 +129,40 @@ Planes toLinear(const Planes& encoded) {
 void fitGuidedFilter(const Planes& guide, const Planes& alpha, Planes& fields) {
     const Planes target = resamplePlanes(alpha, guide.size);
     const auto pixels = std::ptrdiff_t(guide.size.pixels());
-    // A window must span about two of the network's pixels to see both sides of an edge that the network placed a pixel
-    // off.
-    const int radius = std::max(2, int(std::lround(2.0 * guide.size.longest() / alpha.size.longest())));
-    Planes moments(guide.size, 13);
+    const int radius =
+        std::max(2, int(std::lround(kWindow * float(guide.size.longest()) / float(alpha.size.longest()))));
+    Planes moments(guide.size, kMoments);
 #pragma omp parallel for schedule(static)
     for (std::ptrdiff_t i = 0; i < pixels; ++i) {
         const float* color = guide.values.data() + i * 3;
         const float p = target.values[i];
-        float* m = moments.values.data() + i * 13;
-        std::copy_n(color, 3, m);
-        int at = 3;
+        // The network is unsure just where the edge is to be found, so the sure pixels on both sides tell which colours
+        // are whose.
+        const float weight = kUnsure + (2 * p - 1) * (2 * p - 1);
+        float* m = moments.values.data() + i * kMoments;
+        *m++ = weight;
+        for (int c = 0; c < 3; ++c) *m++ = weight * color[c];
         for (int c = 0; c < 3; ++c) {
-            for (int d = c; d < 3; ++d) m[at++] = color[c] * color[d];
+            for (int d = c; d < 3; ++d) *m++ = weight * color[c] * color[d];
         }
-        m[9] = p;
-        for (int c = 0; c < 3; ++c) m[10 + c] = color[c] * p;
+        *m++ = weight * p;
+        for (int c = 0; c < 3; ++c) *m++ = weight * color[c] * p;
+        *m = weight * p * p;
     }
     boxFilter(moments, radius);
-    Planes coefficients(guide.size, 4);
-#pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t i = 0; i < pixels; ++i)
-        solveWindow(moments.values.data() + i * 13, coefficients.values.data() + i * 4);
-    boxFilter(coefficients, radius);
+    Planes models(guide.size, 5);
 #pragma omp parallel for schedule(static)
     for (std::ptrdiff_t i = 0; i < pixels; ++i) {
-        std::copy_n(coefficients.values.data() + i * 4, 4, fields.values.data() + i * field::kChannels);
+        solveWindow(moments.values.data() + i * kMoments, models.values.data() + i * 5);
+    }
+    boxFilter(models, radius);
+#pragma omp parallel for schedule(static)
+    for (std::ptrdiff_t i = 0; i < pixels; ++i) {
+        // Where colour does not explain the matte, the network's own word stands.
+        const float* model = models.values.data() + i * 5;
+        float* out = fields.values.data() + i * field::kChannels;
+        std::copy_n(model, 3, out);
+        out[3] = model[3] + (1 - model[4]) * target.values[i];
     }
 }
 
@@ -155,24 +181,26 @@ Planes evaluateAlpha(const Planes& guide, const Planes& fields) {
 void estimateColors(const Planes& linear, const Planes& alpha, Planes& fields) {
     const auto pixels = std::ptrdiff_t(alpha.size.pixels());
     const int longest = alpha.size.longest();
-    Planes foreground = linear, background = linear;
-    for (const int radius : {std::max(2, longest / 12), std::max(1, longest / 128)}) {
-        const Planes means = weightedMeans(foreground, background, alpha, radius);
+    Planes foreground = linear, background = linear, wider(alpha.size, 6);
+    for (const int radius : {longest, std::max(2, longest / 12), std::max(1, longest / 128)}) {
+        const Planes sums = weightedSums(foreground, background, alpha, radius);
 #pragma omp parallel for schedule(static)
         for (std::ptrdiff_t i = 0; i < pixels; ++i) {
-            const float* m = means.values.data() + i * 8;
-            const float a = alpha.values[i];
+            const float* s = sums.values.data() + i * 8;
+            float* mean = wider.values.data() + i * 6;
             for (int c = 0; c < 3; ++c) {
-                float* f = &foreground.values[i * 3 + c];
-                float* b = &background.values[i * 3 + c];
-                const float f0 = m[6] > kMinWeight ? m[c] / m[6] : *f, b0 = m[7] > kMinWeight ? m[3 + c] / m[7] : *b;
-                *f = foregroundColor(linear.values[i * 3 + c], a, f0, b0);
-                *b = b0;
-                // What the composite starts from is the mean itself: it corrects it with the full picture's own pixel.
-                fields.values[i * field::kChannels + field::kForeground + c] = f0;
-                fields.values[i * field::kChannels + field::kBackground + c] = b0;
+                mean[c] = (s[c] + kFromFarther * mean[c]) / (s[6] + kFromFarther);
+                mean[3 + c] = (s[3 + c] + kFromFarther * mean[3 + c]) / (s[7] + kFromFarther);
+                foreground.values[i * 3 + c] =
+                    foregroundColor(linear.values[i * 3 + c], alpha.values[i], mean[c], mean[3 + c]);
+                background.values[i * 3 + c] = mean[3 + c];
             }
         }
+    }
+    // The composite starts from the means: it corrects them with the full picture's own pixel.
+#pragma omp parallel for schedule(static)
+    for (std::ptrdiff_t i = 0; i < pixels; ++i) {
+        std::copy_n(wider.values.data() + i * 6, 6, fields.values.data() + i * field::kChannels + field::kForeground);
     }
 }
 

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last step: edges, colours and backgrounds, on a scene whose truth is known.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "inference/cpu/composite.h"
+#include "inference/cpu/refine.h"
+#include "inference/cpu/resample.h"
+#include "inference/error.h"
+#include "inference/pixel_math.h"
+#include "tests/support/scene.h"
+
+namespace matte {
+namespace {
+
+Look lookOver(const char* background) {
+    Look look;
+    look.background = parseBackground(background);
+    look.softness = 1;
+    return look;
+}
+
+class Composite : public testing::Test {
+protected:
+    Composite() {
+        const Planes guide = resampleToPlanes(scene_.photo.view(), scene_.alpha.size);
+        fitGuidedFilter(guide, scene_.alpha, fields_);
+        // The truth itself as alpha (coefficients 0, 0, 0, alpha), so that only the composite is under test.
+        for (std::size_t i = 0; i < scene_.alpha.values.size(); ++i) {
+            float* field = &fields_.values[i * field::kChannels];
+            field[0] = field[1] = field[2] = 0;
+            field[3] = scene_.alpha.values[i];
+        }
+        const Planes linear = toLinear(guide);
+        estimateColors(linear, scene_.alpha, fields_);
+        blurBackground(linear, scene_.alpha, 8, fields_);
+    }
+    [[nodiscard]] Image over(const Look& look, const Image* plate = nullptr) const {
+        return compositeOver(scene_.photo.view(), fields_, look, plate, {});
+    }
+
+    const test::Scene scene_ = test::makeScene({320, 240});
+    Planes fields_ = Planes({320, 240}, field::kChannels);
+};
+
+TEST(PixelMath, TransferFunctionsAreInverses) {
+    for (int i = 0; i <= 255; ++i) {
+        EXPECT_NEAR(linearToSrgb(srgbToLinear(float(i) / 255)) * 255, i, 1e-3);
+    }
+    EXPECT_NEAR(srgbToLinear(0.5F), 0.21404, 1e-4);
+}
+
+TEST(PixelMath, AnEdgeKeepsTheEndsWhereverItsThresholdIs) {
+    for (float threshold = 0; threshold <= 1; threshold += 0.125F) {
+        for (float softness = 0; softness <= 1; softness += 0.125F) {
+            const Edge edge = edgeOf(threshold, softness);
+            EXPECT_LT(edge.low, edge.high);
+            EXPECT_EQ(shapeAlpha(0, edge), 0);
+            EXPECT_EQ(shapeAlpha(1, edge), 1);
+        }
+    }
+    const Edge whole = edgeOf(0.5F, 1);
+    EXPECT_NEAR(shapeAlpha(0.3F, whole), 0.3, 1e-6);
+    EXPECT_GT(shapeAlpha(0.5F, edgeOf(0.3F, 0.5F)), 0.5F) << "a lower threshold keeps more of the person";
+}
+
+TEST_F(Composite, EverythingOfThePersonStaysAsItWasSeen) {
+    const Image out = over(lookOver("color:#0000ff"));
+    for (int y = 0; y < 240; ++y) {
+        for (int x = 0; x < 320; ++x) {
+            if (scene_.alpha.row(y)[x] < 1) continue;
+            EXPECT_TRUE(std::equal(out.row(y) + 4 * x, out.row(y) + 4 * x + 4, scene_.photo.row(y) + 4 * x));
+        }
+    }
+}
+
+TEST_F(Composite, NothingOfTheRoomIsLeft) {
+    const Image out = over(lookOver("color:#0000ff"));
+    const std::uint8_t* corner = out.row(2) + 4 * 3;
+    EXPECT_EQ(corner[0], 0);
+    EXPECT_EQ(corner[1], 0);
+    EXPECT_EQ(corner[2], 255);
+    EXPECT_EQ(corner[3], 255);
+}
+
+TEST_F(Composite, DecontaminationRemovesTheHalo) {
+    // Green of the room at the edge, compared with the true person over the new colour.
+    const auto halo = [&](bool decontaminate) {
+        Look look = lookOver("color:#202020");
+        look.decontaminate = decontaminate;
+        const Image out = over(look);
+        const float behind = srgbToLinear(32.0F / 255);
+        double error = 0;
+        int count = 0;
+        for (int y = 0; y < 240; ++y) {
+            for (int x = 0; x < 320; ++x) {
+                const float alpha = scene_.alpha.row(y)[x];
+                if (alpha < 0.1F || alpha > 0.9F) continue;
+                const float truth = linearToSrgb(mix(behind, scene_.person.row(y)[3 * x + 1], alpha)) * 255;
+                error += std::abs(float(out.row(y)[4 * x + 1]) - truth);
+                ++count;
+            }
+        }
+        return error / count;
+    };
+    std::printf("error of green at the edge, of 255: plain %.1f, decontaminated %.1f\n", halo(false), halo(true));
+    EXPECT_LT(halo(true), 0.2 * halo(false));
+}
+
+TEST_F(Composite, MixesInLinearLight) {
+    // Half white over black is 188 in sRGB, not 128.
+    Planes fields({1, 1}, field::kChannels);
+    fields.values[3] = 0.5F;
+    Image white(Size{1, 1}, PixelFormat::rgba8);
+    std::fill_n(white.row(0), 4, std::uint8_t(255));
+    Look look = lookOver("color:#000000");
+    look.decontaminate = false;
+    EXPECT_EQ(compositeOver(white.view(), fields, look, nullptr, {}).row(0)[0], 188);
+}
+
+TEST_F(Composite, TransparentGivesStraightAlphaAndThePersonsColour) {
+    const Image out = over(lookOver("transparent"));
+    for (int y = 0; y < 240; y += 3) {
+        for (int x = 0; x < 320; x += 3) {
+            const float alpha = scene_.alpha.row(y)[x];
+            EXPECT_NEAR(out.row(y)[4 * x + 3], alpha * 255, 1);
+            if (alpha > 0) continue;
+            EXPECT_EQ(out.row(y)[4 * x + 1], 0) << "the room's colour must not hide behind alpha 0";
+        }
+    }
+}
+
+TEST_F(Composite, APhotosOwnTransparencyIsKept) {
+    test::Scene scene = test::makeScene({64, 64});
+    for (int x = 0; x < 64; ++x) scene.photo.row(32)[4 * x + 3] = 0;
+    Planes fields({64, 64}, field::kChannels);
+    for (std::size_t i = 0; i < 64 * 64; ++i) fields.values[i * field::kChannels + 3] = 1;
+    const Image out = compositeOver(scene.photo.view(), fields, lookOver("color:#ff0000"), nullptr, {});
+    EXPECT_EQ(out.row(32)[0], 255);
+    EXPECT_EQ(out.row(32)[1], 0);
+    EXPECT_EQ(renderMatte(scene.photo.view(), fields, {}, {}).row(32)[5], 0);
+    EXPECT_EQ(renderMatte(scene.photo.view(), fields, {}, {}).row(31)[5], 255);
+}
+
+TEST_F(Composite, APictureStandsBehindThePerson) {
+    Image plate(Size{320, 240}, PixelFormat::rgba8);
+    for (int y = 0; y < 240; ++y) {
+        for (int x = 0; x < 320; ++x) {
+            const std::uint8_t pixel[4] = {std::uint8_t(x), std::uint8_t(y), 7, 255};
+            std::copy_n(pixel, 4, plate.row(y) + 4 * x);
+        }
+    }
+    const Image out = over(lookOver("image:somewhere.png"), &plate);
+    EXPECT_EQ(out.row(5)[4 * 9], 9);
+    EXPECT_EQ(out.row(5)[4 * 9 + 1], 5);
+}
+
+TEST_F(Composite, BlurShowsTheRoomWithoutDetail) {
+    const Image out = over(lookOver("blur:50"));
+    const std::uint8_t *photo = scene_.photo.row(10) + 4 * 20, *blurred = out.row(10) + 4 * 20;
+    for (int c = 0; c < 3; ++c) EXPECT_NEAR(blurred[c], photo[c], 12);
+}
+
+TEST_F(Composite, AHardEdgeHasNothingBetween) {
+    Look look;
+    look.softness = 0;
+    const Image matte = renderMatte(scene_.photo.view(), fields_, look, {});
+    int between = 0;
+    for (std::size_t i = 0; i < matte.bytes(); ++i) {
+        const std::uint8_t value = matte.row(0)[i];
+        between += value > 25 && value < 230;
+    }
+    EXPECT_LT(between, 60);
+}
+
+TEST_F(Composite, TakesBgrPicturesToo) {
+    Image bgr(Size{320, 240}, PixelFormat::bgr8);
+    for (int y = 0; y < 240; ++y) {
+        for (int x = 0; x < 320; ++x) {
+            for (int c = 0; c < 3; ++c) bgr.row(y)[3 * x + c] = scene_.photo.row(y)[4 * x + 2 - c];
+        }
+    }
+    const Look look = lookOver("color:#123456");
+    const Image expected = over(look), out = compositeOver(bgr.view(), fields_, look, nullptr, {});
+    EXPECT_TRUE(std::equal(out.row(0), out.row(0) + out.bytes(), expected.row(0)));
+}
+
+TEST_F(Composite, StopsWhenAsked) {
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_THROW(compositeOver(scene_.photo.view(), fields_, {}, nullptr, stop.get_token()), Cancelled);
+}
+
+}  // namespace
+}  // namespace matte

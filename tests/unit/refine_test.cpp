@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The matte at full resolution and the colours at its edge, on a scene whose truth is known.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "inference/cpu/refine.h"
+#include "inference/cpu/resample.h"
+#include "tests/support/scene.h"
+
+namespace matte {
+namespace {
+
+double meanDifference(const Planes& a, const Planes& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.values.size(); ++i) sum += std::abs(double(a.values[i]) - b.values[i]);
+    return sum / double(a.values.size());
+}
+
+class Refined : public testing::Test {
+protected:
+    const test::Scene scene_ = test::makeScene({320, 240});
+    const Planes guide_ = resampleToPlanes(scene_.photo.view(), {320, 240});
+    const Planes linear_ = toLinear(guide_);
+    Planes fields_ = Planes({320, 240}, field::kChannels);
+};
+
+TEST(BoxFilter, IsTheMeanOfTheWindowCutAtTheBorders) {
+    Planes planes({7, 5}, 2);
+    for (std::size_t i = 0; i < planes.values.size(); ++i) planes.values[i] = float(i * i % 17);
+    const Planes before = planes;
+    boxFilter(planes, 2);
+    for (int y = 0; y < 5; ++y) {
+        for (int x = 0; x < 7; ++x) {
+            for (int c = 0; c < 2; ++c) {
+                double sum = 0;
+                int count = 0;
+                for (int j = std::max(0, y - 2); j <= std::min(4, y + 2); ++j) {
+                    for (int i = std::max(0, x - 2); i <= std::min(6, x + 2); ++i, ++count) {
+                        sum += before.row(j)[2 * i + c];
+                    }
+                }
+                EXPECT_NEAR(planes.row(y)[2 * x + c], sum / count, 1e-4);
+            }
+        }
+    }
+}
+
+TEST(BoxFilter, TakesAWindowLargerThanThePicture) {
+    Planes planes({3, 2}, 1);
+    planes.values = {1, 2, 3, 4, 5, 6};
+    boxFilter(planes, 50);
+    for (const float value : planes.values) EXPECT_NEAR(value, 3.5, 1e-5);
+}
+
+TEST_F(Refined, AlphaFollowsThePictureFarCloserThanTheCoarseMatte) {
+    fitGuidedFilter(guide_, scene_.coarse, fields_);
+    const double refined = meanDifference(scene_.alpha, evaluateAlpha(guide_, fields_));
+    const double enlarged = meanDifference(scene_.alpha, resamplePlanes(scene_.coarse, guide_.size));
+    std::printf("mean error of alpha: enlarged %.4f, refined %.4f\n", enlarged, refined);
+    EXPECT_LT(refined, 0.65 * enlarged);
+}
+
+TEST_F(Refined, AMatteOfOneSideOnlyStaysSo) {
+    for (const float side : {0.0F, 1.0F}) {
+        Planes flat({40, 30}, 1);
+        std::ranges::fill(flat.values, side);
+        fitGuidedFilter(guide_, flat, fields_);
+        for (const float alpha : evaluateAlpha(guide_, fields_).values) EXPECT_NEAR(alpha, side, 1e-3);
+    }
+}
+
+TEST_F(Refined, AFlatPictureKeepsTheCoarseMatte) {
+    Planes grey({320, 240}, 3);
+    std::ranges::fill(grey.values, 0.5F);
+    fitGuidedFilter(grey, scene_.coarse, fields_);
+    const Planes enlarged = resamplePlanes(scene_.coarse, grey.size);
+    EXPECT_LT(meanDifference(enlarged, evaluateAlpha(grey, fields_)), 0.02);
+}
+
+TEST_F(Refined, BothSidesColoursAreFoundAtTheEdge) {
+    estimateColors(linear_, scene_.alpha, fields_);
+    double foreground = 0, mixed = 0;
+    int count = 0;
+    for (std::size_t i = 0; i < scene_.alpha.values.size(); ++i) {
+        const float alpha = scene_.alpha.values[i];
+        if (alpha < 0.1F || alpha > 0.9F) continue;
+        ++count;
+        for (std::size_t c = 0; c < 3; ++c) {
+            const float truth = scene_.person.values[i * 3 + c];
+            foreground += std::abs(fields_.values[i * field::kChannels + field::kForeground + c] - truth);
+            mixed += std::abs(linear_.values[i * 3 + c] - truth);
+        }
+    }
+    ASSERT_GT(count, 500);
+    std::printf("error of the person's colour at the edge: as seen %.4f, estimated %.4f\n", mixed / count,
+                foreground / count);
+    EXPECT_LT(foreground, 0.25 * mixed);
+}
+
+TEST_F(Refined, TheBlurredRoomHoldsNothingOfThePerson) {
+    estimateColors(linear_, scene_.alpha, fields_);
+    blurBackground(linear_, scene_.alpha, 12, fields_);
+    // The room has little red and the person much: behind the person's middle the room's red must stand.
+    const float* behind = fields_.row(100) + 160 * field::kChannels + field::kBlurred;
+    EXPECT_NEAR(behind[0], 0.05, 0.02);
+    EXPECT_GT(behind[1], 0.4);
+}
+
+TEST_F(Refined, AOnePixelPictureWorks) {
+    Planes fields({1, 1}, field::kChannels), guide({1, 1}, 3), alpha({16, 16}, 1);
+    std::ranges::fill(alpha.values, 0.75F);
+    fitGuidedFilter(guide, alpha, fields);
+    EXPECT_NEAR(evaluateAlpha(guide, fields).values[0], 0.75, 1e-4);
+    estimateColors(guide, alpha = evaluateAlpha(guide, fields), fields);
+    blurBackground(guide, alpha, 1, fields);
+    for (const float value : fields.values) EXPECT_TRUE(std::isfinite(value));
+}
+
+}  // namespace
+}  // namespace matte
