@@ -148,7 +148,8 @@ ExitCode runCommandLine(int argc, char** argv, std::stop_token stop) {
         return kExitUsage;
     }
     // CLI11 would say that a command is required.
-    if (argv[1][0] != '-' && !app.get_subcommand_no_throw(argv[1])) {
+    const auto commands = app.get_subcommands([&](const CLI::App* command) { return command->get_name() == argv[1]; });
+    if (argv[1][0] != '-' && commands.empty()) {
         throw Error(Area::usage, "There is no command '" + std::string(argv[1]) + "': see matte-cli --help.");
     }
     try {
