@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU engine's times: the network at the sizes that are compared with other runtimes (compare_cpu.py), and each
+// stage of the picture.
+//
+//     OMP_NUM_THREADS=2 bench_cpu --benchmark_filter=base32 --benchmark_repetitions=5
+#include <benchmark/benchmark.h>
+
+#include "inference/cpu/composite.h"
+#include "inference/cpu/cpu_network.h"
+#include "inference/cpu/refine.h"
+#include "inference/cpu/resample.h"
+#include "tests/support/model_file.h"
+#include "tests/support/scene.h"
+
+namespace matte {
+namespace {
+
+UNet network(int base) {
+    const test::ModelTensors tensors = test::randomUNet({base, 2 * base, 4 * base, 8 * base, 16 * base}, 1);
+    return UNet::load(Safetensors::parse(test::encodeSafetensors(tensors), "random"));
+}
+
+void runNetwork(benchmark::State& state, int base, Size size, CpuPrecision precision) {
+    if (!CpuNetwork::supports(precision)) {
+        state.SkipWithError("this processor has no bf16 arithmetic");
+        return;
+    }
+    CpuNetwork cpu(network(base), precision);
+    cpu.configure(size);
+    for (std::size_t i = 0; i < size.pixels() * 3; ++i) cpu.input()[i] = float(i * 2654435761U % 4096) / 1024 - 2;
+    cpu.run();
+    for (auto _ : state) cpu.run();
+    state.counters["GFLOP/s"] =
+        benchmark::Counter(cpu.unet().flops(size) * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void registerNetworks() {
+    struct Work {
+        int base;
+        Size size;
+    };
+    for (const Work& work : {Work{16, {256, 256}}, {32, {256, 256}}, {32, {512, 288}}, {64, {512, 512}}}) {
+        for (const CpuPrecision precision : {CpuPrecision::f32, CpuPrecision::bf16}) {
+            const std::string name = "network/base" + std::to_string(work.base) + "/" +
+                                     std::to_string(work.size.width) + "x" + std::to_string(work.size.height) +
+                                     (precision == CpuPrecision::bf16 ? "/bf16" : "/f32");
+            benchmark::RegisterBenchmark(name.c_str(), runNetwork, work.base, work.size, precision)
+                ->Unit(benchmark::kMillisecond)
+                ->UseRealTime();
+        }
+    }
+}
+
+/// A 12-megapixel photo and the field for it.
+struct Photo {
+    Photo() {
+        estimateColors(linear, alpha, fields);
+        blurBackground(linear, alpha, 10, fields);
+    }
+    test::Scene scene = test::makeScene({4000, 3000});
+    Planes guide = resampleToPlanes(scene.photo.view(), {1024, 768});
+    Planes linear = toLinear(guide);
+    Planes coarse = resamplePlanes(scene.alpha, {320, 240});
+    Planes fields = [this] {
+        Planes result(guide.size, field::kChannels);
+        fitGuidedFilter(guide, coarse, result);
+        return result;
+    }();
+    Planes alpha = evaluateAlpha(guide, fields);
+};
+
+Photo& photo() {
+    static Photo instance;
+    return instance;
+}
+
+void preprocess(benchmark::State& state) {
+    for (auto _ : state) benchmark::DoNotOptimize(resampleToPlanes(photo().scene.photo.view(), {320, 240}));
+}
+void refine(benchmark::State& state) {
+    for (auto _ : state) fitGuidedFilter(photo().guide, photo().coarse, photo().fields);
+}
+void foreground(benchmark::State& state) {
+    for (auto _ : state) estimateColors(photo().linear, photo().alpha, photo().fields);
+}
+void blur(benchmark::State& state) {
+    for (auto _ : state) blurBackground(photo().linear, photo().alpha, 20, photo().fields);
+}
+void composite(benchmark::State& state) {
+    const Look look;
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(compositeOver(photo().scene.photo.view(), photo().fields, look, nullptr, {}));
+    }
+}
+void preview(benchmark::State& state) {
+    const Image small = resampleToImage(photo().scene.photo.view(), {1400, 1050});
+    const Look look;
+    for (auto _ : state) benchmark::DoNotOptimize(compositeOver(small.view(), photo().fields, look, nullptr, {}));
+}
+BENCHMARK(preprocess)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(refine)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(foreground)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(blur)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(composite)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(preview)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+}  // namespace
+}  // namespace matte
+
+int main(int argc, char** argv) {
+    matte::registerNetworks();
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+    benchmark::RunSpecifiedBenchmarks();
+    return 0;
+}
