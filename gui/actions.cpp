@@ -53,6 +53,7 @@ Actions::Actions(QWidget* window) : QObject(window) {
     for (const Row& row : kRows) {
         auto* action = new QAction(tr(row.text), this);
         if (*row.icon) action->setIcon(glyph(row.icon));
+        action->setIconText(" " + tr(row.text).remove('&'));
         action->setShortcuts(QKeySequence::listFromString(row.keys));
         const QString keys = action->shortcut().toString(QKeySequence::NativeText);
         action->setToolTip(keys.isEmpty() ? tr(row.tip) : tr("%1 (%2)").arg(tr(row.tip), keys));

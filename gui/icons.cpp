@@ -3,10 +3,10 @@
 
 #include <QFile>
 #include <QGuiApplication>
+#include <QHash>
 #include <QIconEngine>
 #include <QPainter>
 #include <QPainterPath>
-#include <QPalette>
 #include <QRegularExpression>
 #include <QXmlStreamReader>
 
@@ -83,11 +83,11 @@ QList<Shape> readShapes(const QString& fileName) {
 
 class IconEngine : public QIconEngine {
 public:
-    explicit IconEngine(QList<Shape> shapes) : shapes_(std::move(shapes)) {}
+    IconEngine(QList<Shape> shapes, QPalette::ColorRole role) : shapes_(std::move(shapes)), role_(role) {}
 
     void paint(QPainter* painter, const QRect& rect, QIcon::Mode mode, QIcon::State) override {
         const auto group = mode == QIcon::Disabled ? QPalette::Disabled : QPalette::Active;
-        const auto role = mode == QIcon::Selected ? QPalette::HighlightedText : QPalette::ButtonText;
+        const auto role = mode == QIcon::Selected ? QPalette::HighlightedText : role_;
         const QColor color = QGuiApplication::palette().color(group, role);
         painter->save();
         painter->setRenderHint(QPainter::Antialiasing);
@@ -114,12 +114,15 @@ public:
 
 private:
     QList<Shape> shapes_;
+    QPalette::ColorRole role_;
 };
 
 }  // namespace
 
-QIcon glyph(const QString& name) {
-    return QIcon(new IconEngine(readShapes(":/icons/" + name + ".svg")));
+QIcon glyph(const QString& name, QPalette::ColorRole role) {
+    static QHash<QString, QList<Shape>> read;
+    if (!read.contains(name)) read.insert(name, readShapes(":/icons/" + name + ".svg"));
+    return QIcon(new IconEngine(read.value(name), role));
 }
 
 }  // namespace matte

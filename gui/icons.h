@@ -3,12 +3,14 @@
 #pragma once
 
 #include <QIcon>
+#include <QPalette>
 #include <QString>
 
 namespace matte {
 
-/// The icon called `name`. It follows the palette when that changes. Reads the few SVG elements that our icons are made
-/// of by itself, so that the window's icons do not hang on an optional plug-in.
-QIcon glyph(const QString& name);
+/// The icon called `name`, in the colour that the palette has for `role`. It follows the palette when that changes.
+/// Reads the few SVG elements that our icons are made of by itself, so that the window's icons do not hang on an
+/// optional plug-in.
+QIcon glyph(const QString& name, QPalette::ColorRole role = QPalette::ButtonText);
 
 }  // namespace matte

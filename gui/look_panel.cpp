@@ -128,7 +128,8 @@ void LookPanel::buildBackground(QVBoxLayout& column) {
                       int(Kind::transparent));
     connect(kinds_, &QButtonGroup::idClicked, this, [this](int id) { chooseKind(Kind(id)); });
 
-    blurStrength_ = new SliderRow(tr("Strength"), tr("How far the background is blurred"), {1, 100, 50});
+    blurStrength_ = new SliderRow(tr("Strength"), tr("How far the background is blurred"),
+                                  {1, 100, int(Look{}.background.blurStrength)});
     connect(blurStrength_, &SliderRow::valueChanged, this, [this](int value) {
         edit(LookControl::blurStrength, [&](Look& look) { look.background.blurStrength = float(value); });
     });
@@ -171,9 +172,10 @@ QWidget* LookPanel::imagePage() {
 }
 
 void LookPanel::buildEdges(QVBoxLayout& column) {
-    threshold_ = new SliderRow(tr("Threshold"), tr("Lower keeps more of the person, higher cuts closer"), {0, 100, 50});
-    softness_ =
-        new SliderRow(tr("Softness"), tr("100 leaves the edge as it was found, 0 makes it hard"), {0, 100, 100});
+    threshold_ = new SliderRow(tr("Threshold"), tr("Lower keeps more of the person, higher cuts closer"),
+                               {0, 100, percent(Look{}.threshold)});
+    softness_ = new SliderRow(tr("Softness"), tr("100 leaves the edge as it was found, 0 makes it hard"),
+                              {0, 100, percent(Look{}.softness)});
     decontaminate_ = new Toggle(tr("Clean edge colours"));
     decontaminate_->setToolTip(tr("Remove the old background's colour from hair and edges"));
     connect(threshold_, &SliderRow::valueChanged, this, [this](int value) {

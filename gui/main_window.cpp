@@ -59,10 +59,14 @@ MainWindow::MainWindow(PhotoSession::EngineFactory makeEngine,
     connectFiles();
     connectView();
     connectLook();
+    session_.prepare();
     restoreSettings(background);
 }
 
-MainWindow::~MainWindow() = default;
+// The widgets speak to the members, which would be gone before a base class deletes its children.
+MainWindow::~MainWindow() {
+    delete takeCentralWidget();
+}
 
 void MainWindow::arrange() {
     setWindowTitle("Matte");

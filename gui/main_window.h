@@ -79,8 +79,8 @@ private:
     QSettings& store_;
     Settings settings_;
     Theme theme_;
+    Actions actions_;  ///< before the document, which speaks to them until its end
     Document document_;
-    Actions actions_;
     PhotoSession session_;
     WindowBars* bars_;
     Canvas* canvas_;

@@ -64,12 +64,7 @@ PhotoSource PhotoSource::fromPixels(const QImage& pixels, const QString& name) {
 }
 
 PhotoSession::PhotoSession(EngineFactory makeEngine, QObject* parent)
-    : QObject(parent), makeEngine_(std::move(makeEngine)), worker_([this](std::stop_token quit) { work(quit); }) {
-    post({JobKind::errand, [this](std::stop_token) {
-              emit busyChanged(tr("Loading the model"));
-              engine();
-          }});
-}
+    : QObject(parent), makeEngine_(std::move(makeEngine)), worker_([this](std::stop_token quit) { work(quit); }) {}
 
 PhotoSession::~PhotoSession() {
     worker_.request_stop();
@@ -88,6 +83,13 @@ void PhotoSession::post(Job job) {
         }
     }
     wake_.notify_one();
+}
+
+void PhotoSession::prepare() {
+    post({JobKind::errand, [this](std::stop_token) {
+              emit busyChanged(tr("Loading the model"));
+              engine();
+          }});
 }
 
 void PhotoSession::open(PhotoSource source) {

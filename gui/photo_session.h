@@ -68,12 +68,15 @@ public:
     /// More pixels than this are not composited while a slider moves, nor uploaded when a photo opens.
     static constexpr double kPreviewPixels = 1.5e6;
 
-    /// Starts the worker, which makes the engine at once: a photo that comes later need not wait for it. The factory
-    /// runs on the worker, and again for each photo for as long as it throws. GUI thread.
+    /// Starts the worker. The factory runs on it when the engine is first needed, and again for as long as it throws.
+    /// GUI thread.
     explicit PhotoSession(EngineFactory makeEngine, QObject* parent = nullptr);
     /// Cancels what is running and waits for it. GUI thread.
     ~PhotoSession() override;
 
+    /// Makes the engine now, so that the first photo need not wait for it; to be called once the signals are connected.
+    /// GUI thread.
+    void prepare();
     // Each returns at once; the newest open() or show() replaces one that waits, the other jobs run in order. GUI
     // thread.
     void open(PhotoSource source);

@@ -84,8 +84,10 @@ void Viewport::setBefore(std::shared_ptr<const Image> before) {
 }
 
 void Viewport::setAfter(std::shared_ptr<const Image> after) {
+    const bool first = !after_;
     after_ = std::move(after);
     afterPending_ = true;
+    if (first) emit splitMoved();
     update();
 }
 

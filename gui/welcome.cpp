@@ -10,6 +10,8 @@
 
 #include <algorithm>
 
+#include "gui/icons.h"
+
 namespace matte {
 namespace {
 
@@ -29,8 +31,8 @@ protected:
     }
 };
 
-QPushButton* button(QAction* action, const QString& text, const char* style) {
-    auto* made = new QPushButton(action->icon(), text);
+QPushButton* button(QAction* action, const QIcon& icon, const QString& text, const char* style) {
+    auto* made = new QPushButton(icon, " " + text);
     made->setObjectName(style);
     made->setToolTip(action->toolTip());
     made->setAccessibleName(action->whatsThis());
@@ -54,8 +56,8 @@ Welcome::Welcome(QAction* open, QAction* sample, QWidget* parent) : QWidget(pare
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(10);
     buttons->addStretch();
-    buttons->addWidget(button(open, tr("Open a Photo…"), "primary"));
-    buttons->addWidget(button(sample, tr("Try the Sample"), ""));
+    buttons->addWidget(button(open, glyph("open", QPalette::HighlightedText), tr("Open a Photo…"), "primary"));
+    buttons->addWidget(button(sample, glyph("person"), tr("Try the Sample"), ""));
     buttons->addStretch();
     auto* column = new QVBoxLayout(this);
     column->setSpacing(0);

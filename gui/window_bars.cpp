@@ -2,19 +2,17 @@
 #include "gui/window_bars.h"
 
 #include <QActionGroup>
-#include <QComboBox>
 #include <QFileInfo>
-#include <QLabel>
 #include <QMainWindow>
 #include <QMenu>
 #include <QMenuBar>
-#include <QSignalBlocker>
 #include <QToolBar>
 #include <QToolButton>
 
 #include <cmath>
 
 #include "gui/actions.h"
+#include "gui/icons.h"
 
 namespace matte {
 namespace {
@@ -29,6 +27,34 @@ QToolButton* tool(QAction* action, bool withText = false) {
     button->setFocusPolicy(Qt::TabFocus);
     if (withText) button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     return button;
+}
+
+/// The one that the eye should find; its icon has the colour of the text on it, so that it can't be the action's own.
+QToolButton* primaryTool(QAction* action, const QString& iconName) {
+    auto* button = new QToolButton;
+    button->setObjectName("primary");
+    button->setText(action->iconText());
+    button->setToolTip(action->toolTip());
+    button->setIcon(glyph(iconName, QPalette::HighlightedText));
+    button->setAccessibleName(action->whatsThis());
+    button->setFocusPolicy(Qt::TabFocus);
+    button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    button->setEnabled(action->isEnabled());
+    QObject::connect(button, &QToolButton::clicked, action, &QAction::trigger);
+    QObject::connect(action, &QAction::enabledChanged, button, &QToolButton::setEnabled);
+    return button;
+}
+
+void makeMenuButton(QToolButton& button, QMenu* menu, const QString& name, const QString& tip) {
+    button.setMenu(menu);
+    button.setPopupMode(QToolButton::InstantPopup);
+    button.setIcon(glyph("down"));
+    button.setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    button.setLayoutDirection(Qt::RightToLeft);  // the arrow after the text
+    button.setProperty("menuButton", true);
+    button.setAccessibleName(name);
+    button.setToolTip(tip);
+    button.setFocusPolicy(Qt::TabFocus);
 }
 
 QWidget* spacer() {
@@ -51,7 +77,11 @@ QString viewName(Showing showing) {
 }
 
 WindowBars::WindowBars(QMainWindow& window, const Actions& actions)
-    : QObject(&window), themes_(new QActionGroup(this)), view_(new QComboBox), zoom_(new QToolButton) {
+    : QObject(&window),
+      themes_(new QActionGroup(this)),
+      views_(new QActionGroup(this)),
+      view_(new QToolButton),
+      zoom_(new QToolButton) {
     buildMenus(window, actions);
     buildTools(window, actions);
     setPhotoOpen(false);
@@ -100,29 +130,35 @@ QMenu* WindowBars::themeMenu(QWidget* parent) {
     return menu;
 }
 
-void WindowBars::buildTools(QMainWindow& window, const Actions& actions) {
-    using Id = ActionId;
-    for (const Showing showing : kViews) view_->addItem(viewName(showing), int(showing));
-    view_->setAccessibleName(tr("View"));
-    view_->setToolTip(tr("What to show (F for the next)"));
-    view_->setFocusPolicy(Qt::TabFocus);
-    connect(view_, &QComboBox::activated, this,
-            [this](int i) { emit viewChosen(Showing(view_->itemData(i).toInt())); });
+QMenu* WindowBars::viewMenu() {
+    auto* menu = new QMenu(view_);
+    for (const Showing showing : kViews) {
+        QAction* action = menu->addAction(viewName(showing));
+        action->setCheckable(true);
+        action->setData(int(showing));
+        views_->addAction(action);
+    }
+    connect(views_, &QActionGroup::triggered, this,
+            [this](QAction* action) { emit viewChosen(Showing(action->data().toInt())); });
+    return menu;
+}
 
-    auto* zooms = new QMenu(zoom_);
-    zooms->addAction(actions[Id::fit]);
-    zooms->addSeparator();
+QMenu* WindowBars::zoomMenu(const Actions& actions) {
+    auto* menu = new QMenu(zoom_);
+    menu->addAction(actions[ActionId::fit]);
+    menu->addSeparator();
     for (const double zoom : kZooms) {
-        connect(zooms->addAction(QString("%1 %").arg(100 * zoom)), &QAction::triggered, this,
+        connect(menu->addAction(QString("%1 %").arg(100 * zoom)), &QAction::triggered, this,
                 [this, zoom] { emit zoomChosen(zoom); });
     }
-    zoom_->setObjectName("zoom");
-    zoom_->setMenu(zooms);
-    zoom_->setPopupMode(QToolButton::InstantPopup);
-    zoom_->setAccessibleName(tr("Zoom"));
-    zoom_->setToolTip(tr("Zoom"));
-    zoom_->setFocusPolicy(Qt::TabFocus);
+    return menu;
+}
 
+void WindowBars::buildTools(QMainWindow& window, const Actions& actions) {
+    using Id = ActionId;
+    makeMenuButton(*view_, viewMenu(), tr("View"), tr("What to show (F for the next)"));
+    makeMenuButton(*zoom_, zoomMenu(actions), tr("Zoom"), tr("Zoom"));
+    zoom_->setObjectName("zoom");
     auto* bar = window.addToolBar(tr("Tools"));
     bar->setObjectName("tools");
     bar->setMovable(false);
@@ -140,9 +176,7 @@ void WindowBars::buildTools(QMainWindow& window, const Actions& actions) {
     for (const Id id : {Id::zoomIn, Id::fit, Id::actualSize}) bar->addWidget(tool(actions[id]));
     bar->addWidget(spacer());
     bar->addWidget(tool(actions[Id::copyCutout]));
-    auto* exportButton = tool(actions[Id::exportPicture], true);
-    exportButton->setObjectName("primary");
-    bar->addWidget(exportButton);
+    bar->addWidget(primaryTool(actions[Id::exportPicture], "export"));
     bar->addSeparator();
     bar->addWidget(tool(actions[Id::panel]));
 }
@@ -173,13 +207,16 @@ void WindowBars::showZoom(double zoom) {
 }
 
 void WindowBars::showView(Showing showing) {
-    view_->setCurrentIndex(view_->findData(int(showing)));
+    view_->setText(viewName(showing));
+    for (QAction* action : views_->actions()) action->setChecked(action->data().toInt() == int(showing));
 }
 
 void WindowBars::setPhotoOpen(bool open) {
     view_->setEnabled(open);
     zoom_->setEnabled(open);
-    if (!open) zoom_->setText("100 %");
+    if (open) return;
+    showZoom(1);
+    showView(Showing::result);
 }
 
 }  // namespace matte

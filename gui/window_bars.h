@@ -9,7 +9,6 @@
 #include "gui/settings.h"
 
 class QActionGroup;
-class QComboBox;
 class QMainWindow;
 class QMenu;
 class QToolButton;
@@ -40,10 +39,13 @@ private:
     void buildMenus(QMainWindow& window, const Actions& actions);
     void buildTools(QMainWindow& window, const Actions& actions);
     QMenu* themeMenu(QWidget* parent);
+    QMenu* viewMenu();
+    QMenu* zoomMenu(const Actions& actions);
 
     QMenu* recent_;
     QActionGroup* themes_;
-    QComboBox* view_;
+    QActionGroup* views_;
+    QToolButton* view_;
     QToolButton* zoom_;
 };
 

@@ -33,12 +33,15 @@ float chevron(vec2 at) {
     return inside(max(stroke, max(q.y - 4.0, 5.0 - q.x)) * ratio);
 }
 
+// As tall as what is seen of the picture, with the disc in its middle.
 vec3 splitHandle(vec3 under, vec2 at) {
-    vec2 p = vec2(at.x - split, at.y - floor(0.5 * viewport.y)) / ratio;  // logical pixels from the handle's middle
+    float top = max(origin.y, 0.0), bottom = min(origin.y + extent.y, viewport.y);
+    if (at.y < top || at.y > bottom) return under;
+    vec2 p = vec2(at.x - split, at.y - floor(0.5 * (top + bottom))) / ratio;  // logical pixels from the disc's middle
     float line = abs(p.x);
     float disc = length(p);
-    vec3 result = under * (1.0 - 0.35 * exp(-max(line - 1.0, 0.0) * 0.7));
-    result *= 1.0 - 0.45 * exp(-max(disc - 15.0, 0.0) * 0.35);
+    vec3 result = under * (1.0 - 0.22 * exp(-max(line - 1.0, 0.0) * 0.6));
+    result *= 1.0 - 0.35 * exp(-max(disc - 15.0, 0.0) * 0.35);
     result = mix(result, vec3(1.0), inside((line - 1.0) * ratio));
     result = mix(result, vec3(0.98), inside((disc - 15.0) * ratio));
     return mix(result, vec3(0.16, 0.17, 0.2), chevron(p));

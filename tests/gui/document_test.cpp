@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Document, Settings, ViewTransform and the command line: plain values, no window.
+#include <QSettings>
+#include <QTest>
+
+#include <cmath>
+
+#include "gui/command_line.h"
+#include "gui/document.h"
+#include "gui/settings.h"
+#include "gui/view_transform.h"
+#include "tests/gui/groups.h"
+#include "tests/support/scratch_folder.h"
+
+namespace matte::test {
+
+class DocumentTest : public QObject {
+    Q_OBJECT
+
+private:
+    static Look withThreshold(float value) {
+        Look look;
+        look.threshold = value;
+        return look;
+    }
+    static std::unique_ptr<QSettings> store(const ScratchFolder& folder) {
+        return std::make_unique<QSettings>(QString::fromStdString((folder / "s.ini").string()), QSettings::IniFormat);
+    }
+
+private slots:
+    void editsOfOneGestureAreOneStep() {
+        Document document;
+        for (const float value : {0.4F, 0.3F, 0.2F}) document.edit(withThreshold(value), LookControl::threshold);
+        document.finishGesture();
+        document.edit(withThreshold(0.9F), LookControl::threshold);
+        QCOMPARE(document.undoStack().count(), 2);
+        document.undo();
+        QCOMPARE(document.look().threshold, 0.2F);
+        document.undo();
+        QVERIFY(document.look() == Look{});
+        document.redo();
+        QCOMPARE(document.look().threshold, 0.2F);
+    }
+
+    void editsOfDifferentControlsAreSteps() {
+        Document document;
+        Look look = withThreshold(0.4F);
+        document.edit(look, LookControl::threshold);
+        look.softness = 0.1F;
+        document.edit(look, LookControl::softness);
+        QCOMPARE(document.undoStack().count(), 2);
+    }
+
+    void aDragBackToItsStartLeavesNoStep() {
+        Document document;
+        document.edit(withThreshold(0.4F), LookControl::threshold);
+        document.edit(Look{}, LookControl::threshold);
+        QCOMPARE(document.undoStack().count(), 0);
+        document.edit(Look{}, LookControl::threshold);
+        QCOMPARE(document.undoStack().count(), 0);
+    }
+
+    void anEditAfterAnUndoIsNotMergedIntoTheStepBefore() {
+        Document document;
+        document.edit(withThreshold(0.4F), LookControl::threshold);
+        document.finishGesture();
+        document.edit(withThreshold(0.3F), LookControl::threshold);
+        document.undo();
+        document.edit(withThreshold(0.2F), LookControl::threshold);
+        QCOMPARE(document.undoStack().count(), 2);
+        document.undo();
+        QCOMPARE(document.look().threshold, 0.4F);
+    }
+
+    void aNewPhotoKeepsTheLookAndForgetsTheSteps() {
+        Document document;
+        document.edit(withThreshold(0.4F), LookControl::threshold);
+        document.setPhoto({});
+        QCOMPARE(document.look().threshold, 0.4F);
+        QVERIFY(!document.undoStack().canUndo());
+    }
+
+    void settingsComeBackAsTheyWere() {
+        const ScratchFolder folder;
+        Settings settings;
+        settings.geometry = QByteArray("\1\0geometry", 10);
+        settings.look.background = parseBackground("color:#123456");
+        settings.look.background.blurStrength = 33;
+        settings.look.background.imagePath = "/a b/ü.png";
+        settings.look.background.placement = Placement::fit;
+        settings.look.threshold = 0.37F;
+        settings.look.softness = 0.11F;
+        settings.look.decontaminate = false;
+        settings.recentFiles = QStringList{"/x, y.png"};
+        settings.openFolder = "/open";
+        settings.exportFolder = "/export";
+        settings.backgroundFolder = "/background";
+        settings.theme = ThemeChoice::dark;
+        settings.panelVisible = settings.splitVisible = false;
+        settings.save(*store(folder));
+        QVERIFY(Settings::load(*store(folder)) == settings);
+    }
+
+    void damagedSettingsFallBack() {
+        const ScratchFolder folder;
+        {
+            const auto written = store(folder);
+            for (const char* key : {"look/background", "look/blurStrength", "look/blur", "look/color", "look/placement",
+                                    "look/threshold", "look/softness", "window/theme"}) {
+                written->setValue(key, "nan");
+            }
+        }
+        const Settings settings = Settings::load(*store(folder));
+        QVERIFY(settings.look == Look{});
+        QVERIFY(settings.theme == ThemeChoice::system);
+        store(folder)->setValue("look/threshold", 17.0);
+        QCOMPARE(Settings::load(*store(folder)).look.threshold, 1.0F);
+    }
+
+    void recentFilesAreTheNewestTenOnce() {
+        Settings settings;
+        for (int i = 0; i < 12; ++i) settings.addRecent(QString::number(i));
+        settings.addRecent("5");
+        QCOMPARE(settings.recentFiles.size(), Settings::kMaxRecent);
+        QCOMPARE(settings.recentFiles.mid(0, 3), (QStringList{"5", "11", "10"}));
+        QCOMPARE(settings.recentFiles.count("5"), 1);
+    }
+
+    void zoomKeepsThePointUnderThePointer() {
+        ViewTransform view;
+        view.setSizes({4000, 3000}, {1000, 800});
+        QVERIFY(view.fitted());
+        view.zoomAt(4, 610, 420);
+        const double x = (610 - view.left()) / view.zoom(), y = (420 - view.top()) / view.zoom();
+        view.zoomAt(1.7, 610, 420);
+        QVERIFY(std::abs((610 - view.left()) / view.zoom() - x) < 1 / view.zoom());
+        QVERIFY(std::abs((420 - view.top()) / view.zoom() - y) < 1 / view.zoom());
+    }
+
+    void fitShowsAllAndNeverEnlarges() {
+        ViewTransform view;
+        view.setSizes({4000, 1000}, {1000, 800});
+        QVERIFY(view.left() >= 0 && view.left() + view.width() <= 1000);
+        QVERIFY(std::abs(view.top() + view.height() / 2 - 400) < 1);
+        view.setSizes({100, 50}, {1000, 800});
+        QCOMPARE(view.zoom(), 1.0);
+        view.setSizes({100, 50}, {10, 10});
+        QVERIFY(view.zoom() < 0.1);
+    }
+
+    void panStopsAtThePicturesEdge() {
+        ViewTransform view;
+        view.setSizes({1000, 1000}, {500, 500});
+        view.zoomTo(2, 250, 250);
+        view.pan(1e6, -1e6);
+        QCOMPARE(view.left(), 0.0);
+        QCOMPARE(view.top(), 500.0 - 2000.0);
+        view.zoomTo(1e9, 0, 0);
+        QCOMPARE(view.zoom(), ViewTransform::kMaxZoom);
+    }
+
+    void commandLineIsUnderstood() {
+        const CommandLine line = parseCommandLine({"matte", "--background", "image:b.png", "--engine", "cpu", "--model",
+                                                   "m.safetensors", "--config", "c.ini", "p.jpg"});
+        QVERIFY(!line.exitCode);
+        QVERIFY(line.photo.startsWith('/') && line.photo.endsWith("/p.jpg"));
+        QVERIFY(line.model.endsWith("/m.safetensors") && line.config.endsWith("/c.ini"));
+        QVERIFY(line.engine == EngineKind::cpu);
+        QVERIFY(line.background->kind == Background::Kind::image);
+        QVERIFY(QString::fromStdString(line.background->imagePath).startsWith('/'));
+    }
+
+    void commandLineRefusals_data() {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<int>("exitCode");
+        QTest::newRow("background") << QStringList{"matte", "--background", "blur:1000"} << 2;
+        QTest::newRow("engine") << QStringList{"matte", "--engine", "abacus"} << 2;
+        QTest::newRow("option") << QStringList{"matte", "--frobnicate"} << 2;
+        QTest::newRow("two photos") << QStringList{"matte", "a.png", "b.png"} << 2;
+        QTest::newRow("help") << QStringList{"matte", "--help"} << 0;
+        QTest::newRow("version") << QStringList{"matte", "--version"} << 0;
+    }
+    void commandLineRefusals() {
+        QFETCH(QStringList, arguments);
+        QFETCH(int, exitCode);
+        QCOMPARE(parseCommandLine(arguments).exitCode.value_or(-1), exitCode);
+    }
+};
+
+int runDocumentTests(int argc, char** argv) {
+    DocumentTest test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+}  // namespace matte::test
+
+#include "document_test.moc"

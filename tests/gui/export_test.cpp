@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What leaves the window: files and the clipboard.
+#include <QApplication>
+#include <QClipboard>
+#include <QSlider>
+#include <QTest>
+
+#include <cstdlib>
+
+#include "gui/look_panel.h"
+#include "gui/slider_row.h"
+#include "inference/io/image_file.h"
+#include "tests/gui/groups.h"
+#include "tests/gui/window_fixture.h"
+#include "tests/support/model_file.h"
+
+namespace matte::test {
+namespace {
+
+Look transparent() {
+    Look look;
+    look.background.kind = Background::Kind::transparent;
+    return look;
+}
+
+}  // namespace
+
+class ExportTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void writesThePictureInFull() {
+        WindowFixture fixture;
+        fixture.open(writePhoto(fixture.folder / "large.png", {3001, 2003}));
+        fixture.window->panel().blurStrength().slider().setValue(77);
+        for (const char* name : {"out.png", "out.jpg", "out.webp", "out.tif"}) {
+            const auto path = fixture.folder / name;
+            fixture.window->exportTo(QString::fromStdString(path.string()));
+            QTRY_VERIFY2(std::filesystem::exists(path) && fixture.banner().contains(name), name);
+            const auto written = readImage(path);
+            QVERIFY((written->size() == Size{3001, 2003}));
+            QVERIFY(std::abs(written->row(1000)[4 * 1500] - 77) <= 1);
+            QCOMPARE(int(written->row(1000)[4 * 1500 + 3]), 255);
+        }
+        QVERIFY(!fixture.hasError());
+        QCOMPARE(fixture.log.cutOuts.load(), 1);
+    }
+
+    void keepsTransparencyAndSaysWhenItCannot() {
+        WindowFixture fixture;
+        fixture.open();
+        fixture.window->document().edit(transparent(), LookControl::background);
+        fixture.window->exportTo(QString::fromStdString((fixture.folder / "out.png").string()));
+        QTRY_VERIFY(fixture.banner().contains("out.png"));
+        QCOMPARE(int(readImage(fixture.folder / "out.png")->row(0)[3]), 128);
+        fixture.window->exportTo(QString::fromStdString((fixture.folder / "out.jpg").string()));
+        QTRY_VERIFY(fixture.banner().contains("JPEG has no transparency"));
+    }
+
+    void refusesToOverwriteThePhoto_data() {
+        QTest::addColumn<QString>("through");
+        QTest::newRow("its path") << "photo.png";
+        QTest::newRow("another spelling") << "../@/photo.png";
+        QTest::newRow("a symbolic link") << "link.png";
+        QTest::newRow("a hard link") << "hard.png";
+    }
+    void refusesToOverwriteThePhoto() {
+        QFETCH(QString, through);
+        WindowFixture fixture;
+        fixture.open();
+        std::filesystem::create_symlink(fixture.folder / "photo.png", fixture.folder / "link.png");
+        std::filesystem::create_hard_link(fixture.folder / "photo.png", fixture.folder / "hard.png");
+        through.replace("@", QString::fromStdString(fixture.folder.path().filename().string()));
+        const auto before = readBytes(fixture.folder / "photo.png");
+        fixture.window->exportTo(QString::fromStdString((fixture.folder / through.toStdString()).string()));
+        QTRY_VERIFY(fixture.hasError());
+        QVERIFY2(fixture.banner().contains("overwrite the photo"), qPrintable(fixture.banner()));
+        QVERIFY(readBytes(fixture.folder / "photo.png") == before);
+        QVERIFY(std::filesystem::is_symlink(fixture.folder / "link.png"));
+    }
+
+    void aFailedExportLeavesNothingBehind() {
+        WindowFixture fixture;
+        fixture.open();
+        const auto before = fixture.folder.names();
+        for (const char* name : {"no such folder/out.png", "out.xyz"}) {
+            fixture.window->exportTo(QString::fromStdString((fixture.folder / name).string()));
+            QTRY_VERIFY2(fixture.hasError(), name);
+            QTest::keyClick(fixture.window.get(), Qt::Key_Escape);
+        }
+        QCOMPARE(fixture.folder.names(), before);
+        QVERIFY(fixture.window->document().isOpen());
+    }
+
+    void copiesTheCutOutWithItsTransparency() {
+        WindowFixture fixture;
+        fixture.open();
+        QTest::keyClick(fixture.window.get(), Qt::Key_C, Qt::ControlModifier);
+        QTRY_COMPARE(fixture.banner(), "Copied.");
+        QImage copied = QApplication::clipboard()->image();
+        QCOMPARE(copied.size(), QSize(64, 48));
+        QCOMPARE(copied.pixelColor(5, 5), QColor(255, 0, 0, 128));
+        QTest::keyClick(fixture.window.get(), Qt::Key_C, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_COMPARE(QApplication::clipboard()->image().pixelColor(5, 5), QColor(50, 50, 50));
+        QVERIFY(fixture.window->document().look() == Look{});
+    }
+};
+
+int runExportTests(int argc, char** argv) {
+    ExportTest test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+}  // namespace matte::test
+
+#include "export_test.moc"

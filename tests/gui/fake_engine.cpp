@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/gui/fake_engine.h"
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "inference/error.h"
+
+namespace matte::test {
+namespace {
+
+class FakeCutout final : public Cutout {
+public:
+    explicit FakeCutout(std::shared_ptr<const Image> source) : source_(std::move(source)) {}
+    [[nodiscard]] std::shared_ptr<const Image> source() const override { return source_; }
+    [[nodiscard]] const StageTimes& times() const override { return times_; }
+
+private:
+    std::shared_ptr<const Image> source_;
+    StageTimes times_{{"preprocess", 1}, {"network", 23}, {"refine", 2}};
+};
+
+void stallUntilStopped(EngineLog& log, const std::stop_token& stop) {
+    while (!stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ++log.cancelled;
+    throw Cancelled{};
+}
+
+class FakeEngine final : public Engine {
+public:
+    explicit FakeEngine(EngineLog& log) : log_(log) {}
+
+    [[nodiscard]] EngineInfo info() const override {
+        return {EngineKind::cpu, "Fake engine", "It has no better one.", {}};
+    }
+
+    std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop) override {
+        ++log_.cutOuts;
+        if (log_.failCutOut) throw Error(Area::engine, "The fake engine broke: mend it.");
+        if (log_.stallCutOut) stallUntilStopped(log_, stop);
+        return std::make_shared<FakeCutout>(std::move(source));
+    }
+
+    Output composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override {
+        ++log_.composites;
+        const bool full = size == cutout.source()->size();
+        if (full) ++log_.fullSize;
+        if (full && log_.stallFullSize) stallUntilStopped(log_, stop);
+        std::this_thread::sleep_for(std::chrono::milliseconds(log_.compositeMs));
+        log_.record(look);
+        auto image = std::make_shared<Image>(size, PixelFormat::rgba8);
+        const Rgba color = expectedColor(look);
+        for (std::size_t i = 0; i < size.pixels(); ++i) std::memcpy(image->row(0) + 4 * i, &color, sizeof color);
+        return {image, {}};
+    }
+
+    Image matte(Cutout&, const Look& look, Size size, std::stop_token) override {
+        ++log_.mattes;
+        Image image(size, PixelFormat::gray8);
+        std::memset(image.row(0), int(look.threshold * 255), image.bytes());
+        return image;
+    }
+
+private:
+    EngineLog& log_;
+};
+
+}  // namespace
+
+void EngineLog::record(const Look& look) {
+    const std::lock_guard lock(mutex_);
+    lastLook_ = look;
+}
+
+Look EngineLog::lastLook() const {
+    const std::lock_guard lock(mutex_);
+    return lastLook_;
+}
+
+std::function<std::unique_ptr<Engine>()> fakeEngine(EngineLog& log) {
+    return [&log]() -> std::unique_ptr<Engine> {
+        if (log.failMaking > 0) {
+            --log.failMaking;
+            throw Error(Area::model, "The fake model is damaged: get another.");
+        }
+        ++log.made;
+        return std::make_unique<FakeEngine>(log);
+    };
+}
+
+Rgba expectedColor(const Look& look) {
+    const Background& background = look.background;
+    const auto gray = std::uint8_t(background.blurStrength);
+    switch (background.kind) {
+        case Background::Kind::blur: return {gray, gray, gray, 255};
+        case Background::Kind::color: return {background.color.r, background.color.g, background.color.b, 255};
+        case Background::Kind::image: {
+            const std::uint8_t* first = background.image->row(0);
+            return {first[0], first[1], first[2], 255};
+        }
+        case Background::Kind::transparent: break;
+    }
+    return {255, 0, 0, 128};
+}
+
+}  // namespace matte::test

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// FakeEngine: an engine whose pictures are known in advance, that counts its calls and can be made to stall or fail.
+// Its results are of one colour: the background's own, or grey of the blur's strength, or half-transparent red.
+//
+//     EngineLog log;
+//     PhotoSession session(fakeEngine(log));
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "inference/engine.h"
+
+namespace matte::test {
+
+/// What happened to every FakeEngine made with it, and what is to happen. Any thread.
+struct EngineLog {
+    std::atomic<int> made = 0, cutOuts = 0, composites = 0, fullSize = 0, mattes = 0, cancelled = 0;
+    std::atomic<bool> stallCutOut = false;    ///< until it is cancelled
+    std::atomic<bool> stallFullSize = false;  ///< likewise
+    std::atomic<int> failMaking = 0;          ///< so many times
+    std::atomic<bool> failCutOut = false;
+    std::atomic<int> compositeMs = 0;
+
+    void record(const Look& look);
+    [[nodiscard]] Look lastLook() const;
+
+private:
+    mutable std::mutex mutex_;
+    Look lastLook_;
+};
+
+std::function<std::unique_ptr<Engine>()> fakeEngine(EngineLog& log);
+
+/// The colour of FakeEngine's composite with this look.
+struct Rgba {
+    std::uint8_t r, g, b, a;
+    bool operator==(const Rgba&) const = default;
+};
+Rgba expectedColor(const Look& look);
+
+}  // namespace matte::test

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The groups of window tests. Each runs its tests with Qt Test's options and returns how many failed. GUI thread.
+#pragma once
+
+namespace matte::test {
+
+int runDocumentTests(int argc, char** argv);
+int runSessionTests(int argc, char** argv);
+int runViewportTests(int argc, char** argv);
+int runWindowTests(int argc, char** argv);
+int runExportTests(int argc, char** argv);
+
+}  // namespace matte::test

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// gui_tests GROUP [Qt Test options]: runs one group of window tests.
+#include <QApplication>
+#include <QSurfaceFormat>
+
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "tests/gui/groups.h"
+
+int main(int argc, char** argv) {
+    using Group = int (*)(int, char**);
+    const std::map<std::string, Group> groups{{"Document", matte::test::runDocumentTests},
+                                              {"Session", matte::test::runSessionTests},
+                                              {"Viewport", matte::test::runViewportTests},
+                                              {"Window", matte::test::runWindowTests},
+                                              {"Export", matte::test::runExportTests}};
+    const auto group = groups.find(argc > 1 ? argv[1] : "");
+    if (group == groups.end()) {
+        std::fputs("gui_tests: name one of Document, Session, Viewport, Window, Export.\n", stderr);
+        return 2;
+    }
+    QSurfaceFormat format;
+    format.setVersion(3, 3);
+    format.setProfile(QSurfaceFormat::CoreProfile);
+    QSurfaceFormat::setDefaultFormat(format);
+    QApplication app(argc, argv);
+    argv[1] = argv[0];
+    return group->second(argc - 1, argv + 1);
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// PhotoSession: what the worker does with jobs that follow, replace and cancel each other.
+#include <QElapsedTimer>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "gui/photo_session.h"
+#include "tests/gui/fake_engine.h"
+#include "tests/gui/groups.h"
+#include "tests/gui/window_fixture.h"
+
+namespace matte::test {
+namespace {
+
+/// A session and what it said.
+struct Heard {
+    explicit Heard(EngineLog& log) : session(fakeEngine(log)) {
+        QObject::connect(&session, &PhotoSession::opened, &receiver,
+                         [this](const OpenedPhoto& p) { photos.append(p); });
+        QObject::connect(&session, &PhotoSession::rendered, &receiver,
+                         [this](const Rendered& r) { pictures.append(r); });
+        QObject::connect(&session, &PhotoSession::failed, &receiver, [this](const QString& s) { failures.append(s); });
+        QObject::connect(&session, &PhotoSession::cancelled, &receiver, [this] { ++cancelled; });
+        QObject::connect(&session, &PhotoSession::busyChanged, &receiver,
+                         [this](const QString& s) { stages.append(s); });
+    }
+    void open(const QString& path) {
+        const auto before = photos.size();
+        session.open(PhotoSource::fromFile(path));
+        QTRY_COMPARE(photos.size(), before + 1);
+    }
+    QObject receiver;
+    QList<OpenedPhoto> photos;
+    QList<Rendered> pictures;
+    QStringList failures, stages;
+    int cancelled = 0;
+    PhotoSession session;
+};
+
+Look blur(int strength) {
+    Look look;
+    look.background.blurStrength = float(strength);
+    return look;
+}
+
+}  // namespace
+
+class SessionTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void opensAndRenders() {
+        const ScratchFolder folder;
+        EngineLog log;
+        Heard heard(log);
+        heard.open(writePhoto(folder / "a.png", {64, 48}));
+        QCOMPARE(heard.photos.last().name, "a.png");
+        QVERIFY((heard.photos.last().image->size() == Size{64, 48}));
+        QCOMPARE(heard.photos.last().times.front().name, std::string("decode"));
+        heard.session.show({blur(7), Showing::result, 32});
+        QTRY_COMPARE(heard.pictures.size(), 1);
+        QVERIFY((heard.pictures.last().image->size() == Size{32, 24}));
+        QVERIFY(!heard.pictures.last().full);
+        QCOMPARE(int(heard.pictures.last().image->row(0)[0]), 7);
+        QVERIFY(heard.stages.contains("Cutting out"));
+        QVERIFY(heard.stages.last().isEmpty());
+        QCOMPARE(log.cutOuts.load(), 1);
+    }
+
+    void aPhotoThatFailsLeavesTheOpenOne() {
+        const ScratchFolder folder;
+        EngineLog log;
+        Heard heard(log);
+        heard.open(writePhoto(folder / "a.png"));
+        heard.session.open(PhotoSource::fromFile(writeText(folder / "b.jpg", "not a picture")));
+        QTRY_COMPARE(heard.failures.size(), 1);
+        log.failCutOut = true;
+        heard.session.open(PhotoSource::fromFile(writePhoto(folder / "c.png", {8, 8})));
+        QTRY_COMPARE(heard.failures.size(), 2);
+        heard.session.show({blur(9), Showing::result, 1000});
+        QTRY_COMPARE(heard.pictures.size(), 1);
+        QVERIFY((heard.pictures.last().image->size() == Size{64, 48}));
+        QCOMPARE(heard.photos.size(), 1);
+    }
+
+    void theNewestLookWins() {
+        const ScratchFolder folder;
+        EngineLog log;
+        log.compositeMs = 20;
+        Heard heard(log);
+        heard.open(writePhoto(folder / "a.png"));
+        for (int strength = 1; strength <= 50; ++strength) heard.session.show({blur(strength), Showing::result, 16});
+        QTRY_COMPARE(int(log.lastLook().background.blurStrength), 50);
+        QTest::qWait(100);
+        QVERIFY(log.composites <= 3);
+        QCOMPARE(int(heard.pictures.last().image->row(0)[0]), 50);
+        QCOMPARE(log.cutOuts.load(), 1);
+    }
+
+    void aDragIsSeenWhileItLasts() {
+        const ScratchFolder folder;
+        EngineLog log;
+        log.compositeMs = 15;
+        Heard heard(log);
+        heard.open(writePhoto(folder / "a.png"));
+        for (int i = 1; i <= 40; ++i) {
+            heard.session.show({blur(i), Showing::result, 16});
+            QTest::qWait(5);
+        }
+        QVERIFY2(heard.pictures.size() >= 5, "every step cancelled the picture before it");
+    }
+
+    void theFullSizeFollowsWhenNothingElseIsAsked() {
+        const ScratchFolder folder;
+        EngineLog log;
+        Heard heard(log);
+        heard.open(writePhoto(folder / "a.png"));
+        heard.session.show({blur(3), Showing::result, 16, true});
+        QTRY_COMPARE(heard.pictures.size(), 2);
+        QVERIFY(!heard.pictures[0].full && heard.pictures[1].full);
+        QVERIFY((heard.pictures[1].image->size() == Size{64, 48}));
+    }
+
+    void aNewerLookCancelsTheFullSize() {
+        const ScratchFolder folder;
+        EngineLog log;
+        log.stallFullSize = true;
+        Heard heard(log);
+        heard.open(writePhoto(folder / "a.png"));
+        heard.session.show({blur(3), Showing::result, 16, true});
+        QTRY_COMPARE(log.fullSize.load(), 1);
+        heard.session.show({blur(4), Showing::result, 16, false});
+        QTRY_COMPARE(log.cancelled.load(), 1);
+        QTRY_COMPARE(heard.pictures.size(), 2);
+        QCOMPARE(int(heard.pictures.last().image->row(0)[0]), 4);
+        QCOMPARE(heard.cancelled, 0);  // nobody asked for it to stop
+        QVERIFY(heard.failures.isEmpty());
+    }
+
+    void cancelStopsAPhoto() {
+        const ScratchFolder folder;
+        EngineLog log;
+        Heard heard(log);
+        heard.open(writePhoto(folder / "a.png"));
+        log.stallCutOut = true;
+        heard.session.open(PhotoSource::fromFile(writePhoto(folder / "b.png", {8, 8})));
+        QTRY_COMPARE(log.cutOuts.load(), 2);
+        heard.session.cancel();
+        QTRY_COMPARE(heard.cancelled, 1);
+        QTRY_VERIFY(heard.stages.last().isEmpty());
+        QCOMPARE(heard.photos.size(), 1);
+    }
+
+    void theNewestPhotoWins() {
+        const ScratchFolder folder;
+        EngineLog log;
+        log.stallCutOut = true;
+        Heard heard(log);
+        heard.session.open(PhotoSource::fromFile(writePhoto(folder / "a.png")));
+        QTRY_COMPARE(log.cutOuts.load(), 1);
+        log.stallCutOut = false;
+        heard.session.open(PhotoSource::fromFile(writePhoto(folder / "b.png")));
+        QTRY_COMPARE(heard.photos.size(), 1);
+        QCOMPARE(heard.photos.last().name, "b.png");
+    }
+
+    void anEngineThatCouldNotBeMadeIsTriedAgain() {
+        const ScratchFolder folder;
+        EngineLog log;
+        log.failMaking = 2;
+        Heard heard(log);
+        heard.session.prepare();
+        QTRY_COMPARE(heard.failures.size(), 1);
+        heard.session.open(PhotoSource::fromFile(writePhoto(folder / "a.png")));
+        QTRY_COMPARE(heard.failures.size(), 2);
+        QVERIFY(heard.failures.last().contains("damaged"));
+        heard.open(writePhoto(folder / "a.png"));
+        QCOMPARE(log.made.load(), 1);
+    }
+
+    void endsAtOnceWhileItWorks() {
+        const ScratchFolder folder;
+        EngineLog log;
+        log.stallCutOut = true;
+        QElapsedTimer timer;
+        {
+            PhotoSession session(fakeEngine(log));
+            session.open(PhotoSource::fromFile(writePhoto(folder / "a.png")));
+            QTRY_COMPARE(log.cutOuts.load(), 1);
+            timer.start();
+        }
+        QVERIFY(timer.elapsed() < 1000);
+    }
+
+    void showingDecidesWhatIsComposited() {
+        const ScratchFolder folder;
+        EngineLog log;
+        Heard heard(log);
+        heard.open(writePhoto(folder / "a.png"));
+        Look look = blur(5);
+        look.threshold = 0.4F;
+        heard.session.show({look, Showing::matte, 16});
+        QTRY_COMPARE(heard.pictures.size(), 1);
+        QVERIFY(heard.pictures.last().image->format() == PixelFormat::gray8);
+        QCOMPARE(int(heard.pictures.last().image->row(0)[0]), 102);
+        heard.session.show({look, Showing::onWhite, 16});
+        QTRY_COMPARE(heard.pictures.size(), 2);
+        QVERIFY((log.lastLook().background.color == Rgb{255, 255, 255}));
+        QVERIFY(log.lastLook().threshold == look.threshold);
+    }
+};
+
+int runSessionTests(int argc, char** argv) {
+    SessionTest test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+}  // namespace matte::test
+
+#include "session_test.moc"

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/gui/window_fixture.h"
+
+#include <QTest>
+
+#include <fstream>
+
+#include "gui/banner.h"
+#include "gui/canvas.h"
+#include "gui/viewport.h"
+#include "inference/io/image_file.h"
+
+namespace matte::test {
+
+QString writePhoto(const std::filesystem::path& path, Size size, Rgb color) {
+    Image image(size, PixelFormat::rgba8);
+    for (std::size_t i = 0; i < size.pixels(); ++i) {
+        std::uint8_t* pixel = image.row(0) + 4 * i;
+        pixel[0] = color.r;
+        pixel[1] = color.g;
+        pixel[2] = color.b;
+        pixel[3] = 255;
+    }
+    writeImage(path, image.view());
+    return QString::fromStdString(path.string());
+}
+
+QString writeText(const std::filesystem::path& path, const std::string& text) {
+    std::ofstream(path) << text;
+    return QString::fromStdString(path.string());
+}
+
+WindowFixture::WindowFixture(PhotoSession::EngineFactory factory)
+    : photo(writePhoto(folder / "photo.png")),
+      store(std::make_unique<QSettings>(QString::fromStdString((folder / "settings.ini").string()),
+                                        QSettings::IniFormat)),
+      window(std::make_unique<MainWindow>(factory ? factory : fakeEngine(log), *store)) {
+    showWindow();
+}
+
+WindowFixture::~WindowFixture() = default;
+
+// Shortcuts need an active window, and nobody else makes it so on a display without a window manager.
+void WindowFixture::showWindow() {
+    window->show();
+    window->activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(window.get()));
+}
+
+void WindowFixture::open(const QString& path) {
+    const int before = log.composites;
+    window->openPhoto(PhotoSource::fromFile(path));
+    QTRY_VERIFY(log.composites > before && window->document().photo().path == path);
+    QTRY_VERIFY(window->canvas().viewport().splitPosition() >= 0);
+}
+
+void WindowFixture::restart() {
+    window->close();
+    window.reset();
+    store->sync();
+    window = std::make_unique<MainWindow>(fakeEngine(log), *store);
+    showWindow();
+}
+
+QString WindowFixture::banner() const {
+    const Banner& shown = window->canvas().banner();
+    return shown.isVisible() ? shown.text() : QString();
+}
+
+bool WindowFixture::hasError() const {
+    const Banner& shown = window->canvas().banner();
+    return shown.isVisible() && shown.isError();
+}
+
+QColor WindowFixture::shownColor() const {
+    Viewport& viewport = window->canvas().viewport();
+    const QImage drawn = viewport.grabFramebuffer();
+    return drawn.pixelColor(drawn.width() / 2 + 28, drawn.height() / 2 - 20);  // clear of the handle's shadow
+}
+
+}  // namespace matte::test

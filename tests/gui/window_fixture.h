@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A main window with a fake engine, settings of its own and a folder of photos. GUI thread.
+#pragma once
+
+#include <QSettings>
+#include <QString>
+
+#include <memory>
+
+#include "gui/main_window.h"
+#include "tests/gui/fake_engine.h"
+#include "tests/support/scratch_folder.h"
+
+namespace matte::test {
+
+constexpr Rgb kPhotoColor{10, 60, 200};
+
+/// Writes a photo of one colour and returns its path.
+QString writePhoto(const std::filesystem::path& path, Size size = {64, 48}, Rgb color = kPhotoColor);
+QString writeText(const std::filesystem::path& path, const std::string& text);
+
+struct WindowFixture {
+    /// With a factory of its own, the log stays empty.
+    explicit WindowFixture(PhotoSession::EngineFactory factory = {});
+    ~WindowFixture();
+
+    /// Opens a photo and waits until its result is shown.
+    void open(const QString& path);
+    void open() { open(photo); }
+    /// Closes the window as a user does and makes another from the same settings.
+    void restart();
+    [[nodiscard]] QString banner() const;
+    [[nodiscard]] bool hasError() const;
+    /// The colour in the middle of the viewport, as it is drawn right of the split.
+    [[nodiscard]] QColor shownColor() const;
+
+    void showWindow();
+
+    ScratchFolder folder;
+    EngineLog log;
+    QString photo;
+    std::unique_ptr<QSettings> store;
+    std::unique_ptr<MainWindow> window;
+};
+
+}  // namespace matte::test

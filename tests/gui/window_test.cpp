@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// The main window as a user meets it: opening, dropping, pasting, sliders, undo, views, settings.
+#include <QAbstractButton>
+#include <QAction>
+#include <QApplication>
+#include <QButtonGroup>
+#include <QClipboard>
+#include <QDropEvent>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QSlider>
+#include <QSpinBox>
+#include <QStyleOptionSlider>
+#include <QTest>
+#include <QUrl>
+
+#include <cmath>
+#include <limits>
+
+#include "gui/banner.h"
+#include "gui/canvas.h"
+#include "gui/look_panel.h"
+#include "gui/progress_pill.h"
+#include "gui/slider_row.h"
+#include "gui/status_line.h"
+#include "gui/toggle.h"
+#include "gui/viewport.h"
+#include "inference/model/safetensors.h"
+#include "tests/gui/groups.h"
+#include "tests/gui/window_fixture.h"
+#include "tests/support/model_file.h"
+
+namespace matte::test {
+namespace {
+
+void drop(QWidget& onto, const QMimeData& data) {
+    const QPoint at = onto.rect().center();
+    QDragEnterEvent enter(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(&onto, &enter);
+    QVERIFY(enter.isAccepted());
+    QDropEvent event(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(&onto, &event);
+}
+
+void dragSlider(QSlider& slider, const std::vector<int>& values) {
+    QStyleOptionSlider option;
+    option.initFrom(&slider);
+    option.orientation = slider.orientation();
+    option.minimum = slider.minimum();
+    option.maximum = slider.maximum();
+    const auto at = [&](int value) {
+        option.sliderPosition = option.sliderValue = value;
+        return slider.style()->subControlRect(QStyle::CC_Slider, &option, QStyle::SC_SliderHandle, &slider).center();
+    };
+    QTest::mousePress(&slider, Qt::LeftButton, {}, at(slider.value()));
+    for (const int value : values) {
+        QTest::mouseMove(&slider, at(value));
+        QTest::qWait(10);
+    }
+    QTest::mouseRelease(&slider, Qt::LeftButton, {}, at(values.back()));
+}
+
+QAction* menuAction(const MainWindow& window, const QString& text) {
+    for (QAction* action : window.findChildren<QAction*>()) {
+        if (action->text().remove('&').contains(text)) return action;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+class WindowTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void opensAPhoto() {
+        WindowFixture fixture;
+        QVERIFY(fixture.window->canvas().welcoming());
+        QVERIFY(!fixture.window->actions()[ActionId::exportPicture]->isEnabled());
+        fixture.open();
+        QVERIFY(!fixture.window->canvas().welcoming());
+        QVERIFY(fixture.window->actions()[ActionId::exportPicture]->isEnabled());
+        QTRY_COMPARE(fixture.shownColor(), QColor(50, 50, 50));
+        const QString status = fixture.window->status().text();
+        for (const char* part :
+             {"photo.png", "64 × 48", "Network 23 ms", "Composite", "Fake engine", "no better one"}) {
+            QVERIFY2(status.contains(part), qPrintable(status));
+        }
+    }
+
+    void takesADroppedFile() {
+        WindowFixture fixture;
+        QMimeData data;
+        data.setUrls({QUrl::fromLocalFile(fixture.photo)});
+        drop(*fixture.window, data);
+        QTRY_COMPARE(fixture.window->document().photo().path, fixture.photo);
+    }
+
+    void takesPastedPixelsAndFiles() {
+        WindowFixture fixture;
+        QImage pixels(20, 10, QImage::Format_RGB32);
+        pixels.fill(Qt::cyan);
+        QApplication::clipboard()->setImage(pixels);
+        QTest::keyClick(fixture.window.get(), Qt::Key_V, Qt::ControlModifier);
+        QTRY_VERIFY(fixture.window->document().isOpen());
+        QVERIFY((fixture.window->document().photo().image->size() == Size{20, 10}));
+        QCOMPARE(int(fixture.window->document().photo().image->row(0)[1]), 255);
+        auto* file = new QMimeData;
+        file->setUrls({QUrl::fromLocalFile(fixture.photo)});
+        QApplication::clipboard()->setMimeData(file);
+        QTest::keyClick(fixture.window.get(), Qt::Key_V, Qt::ControlModifier);
+        QTRY_COMPARE(fixture.window->document().photo().path, fixture.photo);
+        QApplication::clipboard()->setText("words");
+        QTest::keyClick(fixture.window.get(), Qt::Key_V, Qt::ControlModifier);
+        QVERIFY(fixture.hasError() && fixture.banner().contains("no picture"));
+    }
+
+    void aBadFileShowsABannerAndChangesNothing_data() {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QByteArray>("content");
+        QTest::newRow("text") << "text.jpg" << QByteArray("hello");
+        QTest::newRow("empty") << "empty.png" << QByteArray();
+        QTest::newRow("truncated") << "cut.png" << QByteArray("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16);
+        QTest::newRow("missing") << QString() << QByteArray();
+    }
+    void aBadFileShowsABannerAndChangesNothing() {
+        QFETCH(QString, name);
+        QFETCH(QByteArray, content);
+        WindowFixture fixture;
+        fixture.open();
+        fixture.window->panel().threshold().slider().setValue(40);
+        const auto image = fixture.window->document().photo().image;
+        const auto bad = name.isEmpty() ? QString::fromStdString((fixture.folder / "no such.png").string())
+                                        : writeText(fixture.folder / name.toStdString(), content.toStdString());
+        QMimeData data;
+        data.setUrls({QUrl::fromLocalFile(bad)});
+        drop(*fixture.window, data);
+        QTRY_VERIFY(fixture.hasError());
+        QVERIFY(fixture.window->document().photo().image == image);
+        QVERIFY(fixture.window->document().undoStack().canUndo());
+        QCOMPARE(fixture.log.cutOuts.load(), 1);
+        QCOMPARE(fixture.window->settings().recentFiles, QStringList{fixture.photo});
+        QTest::keyClick(fixture.window.get(), Qt::Key_Escape);
+        QVERIFY(!fixture.hasError());
+    }
+
+    void aSliderDragIsOneStepAndNoSecondNetworkRun() {
+        WindowFixture fixture;
+        fixture.open();
+        const int before = fixture.log.composites;
+        SliderRow& strength = fixture.window->panel().blurStrength();
+        const auto shows = [&fixture](int value) { return fixture.shownColor() == QColor(value, value, value); };
+        dragSlider(strength.slider(), {55, 60, 70, 80});
+        const int high = strength.value();
+        QVERIFY(std::abs(high - 80) <= 1);
+        QTRY_VERIFY(shows(high));
+        QVERIFY(fixture.log.composites > before);
+        QCOMPARE(fixture.log.cutOuts.load(), 1);
+        QCOMPARE(fixture.window->document().undoStack().count(), 1);
+        dragSlider(strength.slider(), {70, 20});
+        const int low = strength.value();
+        QCOMPARE(fixture.window->document().undoStack().count(), 2);
+        QTest::keyClick(fixture.window.get(), Qt::Key_Z, Qt::ControlModifier);
+        QTRY_VERIFY(shows(high));
+        QCOMPARE(strength.value(), high);
+        QTest::keyClick(fixture.window.get(), Qt::Key_Z, Qt::ControlModifier);
+        QTRY_VERIFY(shows(50));
+        QTest::keyClick(fixture.window.get(), Qt::Key_Y, Qt::ControlModifier);
+        QTest::keyClick(fixture.window.get(), Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_VERIFY(shows(low));
+        QCOMPARE(fixture.log.cutOuts.load(), 1);
+    }
+
+    void everyControlReachesTheLook() {
+        WindowFixture fixture;
+        fixture.open();
+        LookPanel& panel = fixture.window->panel();
+        panel.threshold().slider().setValue(30);
+        panel.softness().slider().setValue(10);
+        QTest::mouseClick(&panel.decontaminate(), Qt::LeftButton);
+        panel.kinds().button(int(Background::Kind::color))->click();
+        const Look& look = fixture.window->document().look();
+        QCOMPARE(look.threshold, 0.3F);
+        QCOMPARE(look.softness, 0.1F);
+        QVERIFY(!look.decontaminate);
+        QTRY_COMPARE(fixture.shownColor(), QColor(0, 177, 64));
+        fixture.window->actions()[ActionId::resetLook]->trigger();
+        QVERIFY(look == Look{});
+        QCOMPARE(panel.threshold().value(), 50);
+        fixture.window->document().undo();
+        QCOMPARE(panel.softness().value(), 10);
+    }
+
+    void aBackgroundPictureIsReadAndUndone() {
+        WindowFixture fixture;
+        fixture.open();
+        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}, {1, 99, 120}));
+        QTRY_COMPARE(fixture.shownColor(), QColor(1, 99, 120));
+        fixture.window->setBackgroundPicture(writeText(fixture.folder / "bad.png", "x"));
+        QTRY_VERIFY(fixture.hasError());
+        QVERIFY(fixture.window->document().look().background.imagePath.ends_with("sea.png"));
+        fixture.window->document().undo();
+        QVERIFY(fixture.window->document().look() == Look{});
+    }
+
+    void escCancelsWhatIsWaitedFor() {
+        WindowFixture fixture;
+        fixture.open();
+        fixture.log.stallCutOut = true;
+        fixture.window->openPhoto(PhotoSource::fromFile(writePhoto(fixture.folder / "b.png")));
+        QTRY_VERIFY(fixture.window->canvas().progress().isVisible());
+        QTRY_COMPARE(fixture.log.cutOuts.load(), 2);
+        QTest::keyClick(fixture.window.get(), Qt::Key_Escape);
+        QTRY_VERIFY(!fixture.window->canvas().progress().isVisible());
+        QCOMPARE(fixture.window->document().photo().path, fixture.photo);
+        QVERIFY(!fixture.hasError());
+    }
+
+    void aModelWithNanShowsABanner() {
+        const ScratchFolder models;
+        ModelTensors tensors = randomUNet({4, 8, 16}, 1);
+        tensors.begin()->second.values[0] = std::numeric_limits<float>::quiet_NaN();
+        writeModel(models / "nan.safetensors", tensors);
+        WindowFixture fixture(
+            [path = models / "nan.safetensors"] { return Engine::create(UNet::load(Safetensors::read(path)), {}); });
+        QTRY_VERIFY(fixture.hasError());
+        fixture.window->canvas().banner().dismiss();
+        fixture.window->openPhoto(PhotoSource::fromFile(fixture.photo));
+        QTRY_VERIFY(fixture.hasError());
+        QVERIFY2(fixture.banner().contains("nan.safetensors"), qPrintable(fixture.banner()));
+        QVERIFY(!fixture.window->document().isOpen());
+        QVERIFY(fixture.window->canvas().welcoming());
+    }
+
+    void recentFilesAreOfferedAndKept() {
+        WindowFixture fixture;
+        fixture.open();
+        const QString second = writePhoto(fixture.folder / "second.png");
+        fixture.open(second);
+        QCOMPARE(fixture.window->settings().recentFiles, (QStringList{second, fixture.photo}));
+        fixture.restart();
+        QCOMPARE(fixture.window->settings().recentFiles, (QStringList{second, fixture.photo}));
+        menuAction(*fixture.window, "photo.png")->trigger();
+        QTRY_COMPARE(fixture.window->document().photo().path, fixture.photo);
+        menuAction(*fixture.window, "Clear the List")->trigger();
+        QVERIFY(fixture.window->settings().recentFiles.isEmpty());
+    }
+
+    void theLookAndTheWindowComeBack() {
+        WindowFixture fixture;
+        fixture.window->resize(1111, 777);
+        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}, {1, 99, 120}));
+        QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
+        fixture.window->panel().threshold().slider().setValue(31);
+        QTest::keyClick(fixture.window.get(), Qt::Key_S);
+        QTest::keyClick(fixture.window.get(), Qt::Key_F9);
+        menuAction(*fixture.window, "Dark")->trigger();
+        QVERIFY(fixture.window->palette().color(QPalette::Window).lightness() < 80);
+        fixture.restart();
+        QCOMPARE(fixture.window->size(), QSize(1111, 777));
+        QCOMPARE(fixture.window->panel().threshold().value(), 31);
+        QVERIFY(!fixture.window->panel().isVisible());
+        QVERIFY(!fixture.window->actions()[ActionId::split]->isChecked());
+        QVERIFY(menuAction(*fixture.window, "Dark")->isChecked());
+        QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
+        QVERIFY(!fixture.window->document().undoStack().canUndo());
+    }
+
+    void aBackgroundThatIsGoneIsToldAndReplaced() {
+        WindowFixture fixture;
+        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}));
+        QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
+        std::filesystem::remove(fixture.folder / "sea.png");
+        fixture.restart();
+        QTRY_VERIFY(fixture.hasError());
+        QVERIFY(fixture.window->document().look().background.kind == Background::Kind::blur);
+    }
+
+    void viewsAreCycledAndTheOriginalHeld() {
+        WindowFixture fixture;
+        fixture.open();
+        fixture.window->actions()[ActionId::split]->setChecked(false);
+        MainWindow& window = *fixture.window;
+        const auto next = [&] { QTest::keyClick(&window, Qt::Key_F); };
+        next();
+        QTRY_COMPARE(fixture.shownColor(), QColor(127, 127, 127));
+        next();
+        QTRY_COMPARE(fixture.shownColor(), QColor(0, 0, 0));
+        next();
+        QTRY_COMPARE(fixture.shownColor(), QColor(255, 255, 255));
+        next();
+        const QColor original(kPhotoColor.r, kPhotoColor.g, kPhotoColor.b);
+        QTRY_COMPARE(fixture.shownColor(), original);
+        next();
+        QTRY_COMPARE(fixture.shownColor(), QColor(50, 50, 50));
+        QVERIFY(window.showing() == Showing::result);
+        QTest::keyPress(&window, Qt::Key_O);
+        QTRY_COMPARE(fixture.shownColor(), original);
+        QTest::keyRelease(&window, Qt::Key_O);
+        QTRY_COMPARE(fixture.shownColor(), QColor(50, 50, 50));
+    }
+
+    void keysZoom() {
+        WindowFixture fixture;
+        fixture.open(writePhoto(fixture.folder / "large.png", {3000, 2000}));
+        MainWindow& window = *fixture.window;
+        const double fitted = window.canvas().viewport().zoom();
+        QVERIFY(fitted < 0.5);
+        QTest::keyClick(&window, Qt::Key_1, Qt::ControlModifier);
+        QCOMPARE(window.canvas().viewport().zoom(), 1.0);
+        QTRY_VERIFY(fixture.log.fullSize == 1);  // only now is the full size worth its time
+        QTest::keyClick(&window, Qt::Key_Plus, Qt::ControlModifier);
+        QVERIFY(window.canvas().viewport().zoom() > 1);
+        QTest::keyClick(&window, Qt::Key_0, Qt::ControlModifier);
+        QCOMPARE(window.canvas().viewport().zoom(), fitted);
+    }
+
+    void everyControlHasAName() {
+        WindowFixture fixture;
+        fixture.open();
+        int controls = 0;
+        for (const QWidget* widget : fixture.window->findChildren<QWidget*>()) {
+            const bool control = qobject_cast<const QAbstractButton*>(widget) || qobject_cast<const QSlider*>(widget) ||
+                                 qobject_cast<const QSpinBox*>(widget) || qobject_cast<const Viewport*>(widget);
+            if (!control || widget->objectName().startsWith("qt_")) continue;
+            const auto* button = qobject_cast<const QAbstractButton*>(widget);
+            const bool named = !widget->accessibleName().isEmpty() || (button && !button->text().isEmpty());
+            QVERIFY2(named, qPrintable(QString(widget->metaObject()->className()) + " " + widget->toolTip()));
+            ++controls;
+        }
+        QVERIFY(controls > 30);
+    }
+};
+
+int runWindowTests(int argc, char** argv) {
+    WindowTest test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+}  // namespace matte::test
+
+#include "window_test.moc"
