@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# clang-tidy over every host .cpp, as .clang-tidy says. Uses the compile commands of the Release build. A file is looked
+# at again only when it, a header or the rules have changed.
+. "$(dirname "$0")/check.sh"
+[ -f build/tests/compile_commands.json ] || configureAndBuild build/tests -DMATTE_WERROR=ON
+mapfile -t files < <(git ls-files '*.cpp')
+state=build/tidy
+mkdir -p "$state"
+headers=$( (git ls-files -z '*.h' && printf '.clang-tidy\0') | xargs -0 cat | sha256sum)
+
+tidy() { # tidy FILE: prints what is wrong with it
+    local mark
+    mark=$state/$( (echo "$headers" && cat "$1") | sha256sum | cut -c1-32)
+    [ -e "$mark" ] && return
+    # Only gcc knows its own options in the compile commands.
+    clang-tidy-14 --quiet -p build/tests --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-ignored-optimization-argument \
+        "$1" 2>/dev/null >"$mark.out" && touch "$mark" && rm "$mark.out" && return
+    cat "$mark.out"
+    rm "$mark.out"
+    return 1
+}
+export -f tidy
+export headers state
+if printf '%s\n' "${files[@]}" | xargs -P 2 -I{} bash -c 'tidy {}' >"$state/found.txt"; then
+    count passed
+else
+    sed 's/^/    /' "$state/found.txt"
+    count failed
+fi
+closeCheck

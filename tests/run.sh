@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+set -Eeuo pipefail
+
+usage() {
+    cat <<'TEXT'
+tests/run.sh [--quick] [CHECK...]
+
+Installs what is missing from the distribution (Debian 12, Ubuntu 24.04), builds Matte and runs every test:
+  release     everything optimised, warnings are errors; all tests, the window's under Xvfb
+  sanitizers  all tests but the window's under ASan and UBSan; line coverage of inference, at least 85 %
+  fuzz        each libFuzzer target for a minute
+  format      clang-format
+  tidy        clang-tidy
+  sizes       no file too long
+Given names, it runs those alone; --quick stands for `release`. Each can also be run as tests/checks/NAME.sh.
+A second run only does what has changed. Logs are kept in build/logs. Ends in `N passed, N failed, N skipped`.
+TEXT
+}
+
+checks=()
+all=(release sanitizers fuzz format tidy sizes)
+for argument; do
+    case $argument in
+        -h | --help) usage && exit ;;
+        --quick) checks+=(release) ;;
+        *) [ -f "$(dirname "$0")/checks/$argument.sh" ] && [ "$argument" != check ] ||
+            { echo "run.sh: there is no check '$argument'; see --help." >&2 && exit 2; }
+            checks+=("$argument") ;;
+    esac
+done
+[ ${#checks[@]} != 0 ] || checks=("${all[@]}")
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. packaging/steps.sh
+. packaging/dependencies.sh
+startLog "$PWD/build/logs/run.txt"
+
+step "Looking for what the tests need from the distribution"
+installPackages "${buildPackages[@]}" "${testPackages[@]}"
+
+passed=0 failed=0 skipped=0
+for check in "${checks[@]}"; do
+    step "$check"
+    result=$log.$check
+    "tests/checks/$check.sh" 2>&1 | tee "$result" || true
+    # A check that broke before its closing line is one failure.
+    counts=$(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$result" | tail -n 1)
+    read -r a b c <<<"${counts:-0 1 0}"
+    passed=$((passed + a)) failed=$((failed + b)) skipped=$((skipped + c))
+done
+endStep
+echo
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
