@@ -27,27 +27,6 @@ namespace {
 /// OpenCV counts an encoded picture's bytes in an int.
 constexpr std::uintmax_t kMaxFileBytes = (std::uintmax_t(1) << 31) - 1;
 
-/// Gives OpenCV's decoders black memory: whatever a damaged file leaves undecoded shows black, and never what another
-/// picture left there.
-class BlackAllocator : public cv::MatAllocator {
-public:
-    cv::UMatData* allocate(int dims,
-                           const int* sizes,
-                           int type,
-                           void* data,
-                           std::size_t* step,
-                           cv::AccessFlag flags,
-                           cv::UMatUsageFlags usage) const override {
-        cv::UMatData* memory = cv::Mat::getStdAllocator()->allocate(dims, sizes, type, data, step, flags, usage);
-        std::memset(memory->data, 0, memory->size);
-        return memory;
-    }
-    bool allocate(cv::UMatData* memory, cv::AccessFlag flags, cv::UMatUsageFlags usage) const override {
-        return cv::Mat::getStdAllocator()->allocate(memory, flags, usage);
-    }
-    void deallocate(cv::UMatData* memory) const override { cv::Mat::getStdAllocator()->deallocate(memory); }
-};
-
 /// OpenCV 4.6 writes why it can't decode a file to std::cerr. Our Error says it, so nothing is shown while this lives;
 /// the program itself writes its messages elsewhere. Any number of threads may hold one.
 class SilentCerr {
@@ -101,12 +80,10 @@ std::vector<std::uint8_t> plainTiff(std::span<const std::uint8_t> tiff) {
 }
 
 cv::Mat decodeWithOpenCv(std::span<const std::uint8_t> bytes, const std::string& name) {
-    static const BlackAllocator black;
     // OpenCV takes no const data, and changes none.
     const cv::Mat encoded(1, int(bytes.size()), CV_8UC1, const_cast<std::uint8_t*>(bytes.data()));
     const SilentCerr silent;
     cv::Mat decoded;
-    decoded.allocator = const_cast<BlackAllocator*>(&black);
     try {
         cv::imdecode(encoded, cv::IMREAD_UNCHANGED, &decoded);
     } catch (const cv::Exception&) {
@@ -114,6 +91,17 @@ cv::Mat decodeWithOpenCv(std::span<const std::uint8_t> bytes, const std::string&
     }
     if (decoded.empty()) refuseDamaged(name);
     return decoded;
+}
+
+/// The colours of a picture that was stored as colour times alpha.
+void divideByAlpha(Image& image) {
+    for (int y = 0; y < image.size().height; ++y) {
+        std::uint8_t* pixel = image.row(y);
+        for (int x = 0; x < image.size().width; ++x, pixel += 4) {
+            const int alpha = std::max<int>(pixel[3], 1);
+            for (int c = 0; c < 3; ++c) pixel[c] = std::uint8_t(std::min(255, (pixel[c] * 255 + alpha / 2) / alpha));
+        }
+    }
 }
 
 /// Grey, BGR or BGRA of 8 or 16 bits to rgba8. A band of rows at a time, so that a 16-bit picture never exists twice.
@@ -145,11 +133,13 @@ Image decodeStored(std::span<const std::uint8_t> bytes, const std::string& name)
     switch (header.format) {
         case PictureFormat::jpeg: return decodeJpeg(bytes, name);
         case PictureFormat::png: return toRgba(decodeWithOpenCv(essentialPng(bytes), name), true, name);
-        case PictureFormat::tiff: return toRgba(decodeWithOpenCv(plainTiff(bytes), name), true, name);
-        case PictureFormat::webp:
-        case PictureFormat::bmp: break;
+        case PictureFormat::webp: return toRgba(decodeWithOpenCv(bytes, name), true, name);
+        case PictureFormat::bmp: return toRgba(decodeWithOpenCv(bytes, name), header.alpha != AlphaKind::padding, name);
+        case PictureFormat::tiff: break;
     }
-    return toRgba(decodeWithOpenCv(bytes, name), header.hasAlpha, name);
+    Image image = toRgba(decodeWithOpenCv(plainTiff(bytes), name), true, name);
+    if (header.alpha == AlphaKind::multiplied) divideByAlpha(image);
+    return image;
 }
 
 std::vector<std::uint8_t> readWhole(const std::filesystem::path& path) {

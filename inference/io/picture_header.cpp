@@ -68,17 +68,24 @@ PictureHeader inspectWebp(const Bytes& file, const std::string& name) {
     return header;
 }
 
-/// All the strips or tiles of the first page lie within the file.
-void checkTiffData(const TiffDirectory& directory, std::uint64_t fileBytes, const std::string& name) {
+/// All the strips or tiles of the first page lie within the file, and hold every row when they are not compressed.
+void checkTiffData(const TiffDirectory& directory, Size size, std::uint64_t fileBytes, const std::string& name) {
+    constexpr std::uint32_t kUncompressed = 1, kYCbCr = 6;
     TiffField offsets = directory.field(273), counts = directory.field(279);               // strips
     if (!offsets.exists()) offsets = directory.field(324), counts = directory.field(325);  // tiles
     if (!offsets.exists() || !counts.exists() || counts.count < offsets.count) refuseCutOff(name);
+    std::uint64_t held = 0;
     for (std::uint32_t i = 0; i < offsets.count; ++i) {
-        const std::uint64_t end = std::uint64_t(directory.value(offsets, i)) + directory.value(counts, i);
-        if (end > fileBytes) refuseCutOff(name);
+        const std::uint64_t count = directory.value(counts, i);
+        if (directory.value(offsets, i) + count > fileBytes) refuseCutOff(name);
+        held += count;
     }
+    const std::uint64_t needed = size.pixels() * directory.valueOf(277, 1) * directory.valueOf(258, 1) / 8;
+    const bool packed = directory.valueOf(259, 1) != kUncompressed || directory.valueOf(262, 0) == kYCbCr;
+    if (!packed && held < needed) refuseCutOff(name);
 }
 
+/// TIFF 6.0, sections 8 and 18.
 PictureHeader inspectTiff(const Bytes& file, const std::string& name) {
     const auto directory = TiffDirectory::open(file.part(0));
     const auto width = directory->field(256), height = directory->field(257);
@@ -89,10 +96,12 @@ PictureHeader inspectTiff(const Bytes& file, const std::string& name) {
     if ((bits != 8 && bits != 16) || sampleFormat != 1) {
         throw Error(Area::input, name + " holds " + std::to_string(bits) + "-bit " +
                                      (sampleFormat == 3 ? "floating-point" : "whole-number") +
-                                     " samples of a kind that is not supported: save it with 8 or 16 bits a channel.");
+                                     " samples, which are not supported: save it with 8 or 16 bits a channel.");
     }
-    checkTiffData(*directory, file.size(), name);
-    return {PictureFormat::tiff, size};
+    checkTiffData(*directory, size, file.size(), name);
+    constexpr std::uint16_t kExtraSamples = 338;
+    const bool multiplied = directory->valueOf(kExtraSamples, 0) == 1;
+    return {PictureFormat::tiff, size, multiplied ? AlphaKind::multiplied : AlphaKind::straight};
 }
 
 /// The old OS/2 header has 16-bit sides; in the others a negative height means that rows go from top to bottom.
@@ -113,7 +122,7 @@ PictureHeader inspectBmp(const Bytes& file, const std::string& name) {
     const std::uint64_t rowBytes = (std::uint64_t(size.width) * bits + 31) / 32 * 4;
     if (!file.has(file.little(10, 4), rowBytes * std::uint64_t(size.height))) refuseCutOff(name);
     const bool hasAlpha = compression == kBitFields && headerBytes >= 56 && file.little(66, 4) != 0;
-    return {PictureFormat::bmp, size, hasAlpha};
+    return {PictureFormat::bmp, size, hasAlpha ? AlphaKind::straight : AlphaKind::padding};
 }
 
 }  // namespace
@@ -137,7 +146,7 @@ void refuseDamaged(const std::string& name) {
 
 PictureHeader inspectPicture(std::span<const std::uint8_t> bytes, const std::string& name) {
     const Bytes file(bytes);
-    if (file.is(0, "\xFF\xD8\xFF")) return {PictureFormat::jpeg, {}, false};
+    if (file.is(0, "\xFF\xD8\xFF")) return {PictureFormat::jpeg, {}};
     if (file.is(0, "\x89PNG\r\n\x1A\n")) return inspectPng(file, name);
     if (file.is(0, "RIFF") && file.is(8, "WEBP")) return inspectWebp(file, name);
     if (TiffDirectory::open(bytes)) return inspectTiff(file, name);

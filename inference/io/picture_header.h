@@ -13,10 +13,13 @@ namespace matte {
 
 enum class PictureFormat { jpeg = 1, png, webp, tiff, bmp };
 
+/// What a fourth channel holds, if there is one: alpha, alpha that the colours were already multiplied by, or nothing.
+enum class AlphaKind { straight = 1, multiplied, padding };
+
 struct PictureHeader {
     PictureFormat format = PictureFormat::jpeg;
-    Size size;             ///< as stored, before it is turned upright; 0x0 for JPEG, whose decoder reads it itself
-    bool hasAlpha = true;  ///< false when a fourth channel, if there is one, holds nothing
+    Size size;  ///< as stored, before it is turned upright; 0x0 for JPEG, whose decoder reads it itself
+    AlphaKind alpha = AlphaKind::straight;
 };
 
 /// Checks size and wholeness (not the compressed data itself). Throws Error(input) with `name` in the sentence: not one

@@ -50,27 +50,6 @@ FileBytes slice(const FileBytes& file, std::size_t begin, std::size_t end) {
     return {file.begin() + std::ptrdiff_t(begin), file.begin() + std::ptrdiff_t(end)};
 }
 
-/// A new directory at the end, with the field where its tag sorts in, and the header pointing there.
-FileBytes tiffWithOrientation(FileBytes file, int orientation) {
-    const std::size_t directory = little(file, 4, 4);
-    const std::uint32_t count = little(file, directory, 2);
-    const FileBytes field = joined({littleEndian(274, 2), littleEndian(3, 2), littleEndian(1, 4),
-                                    littleEndian(std::uint32_t(orientation), 2), littleEndian(0, 2)});
-    std::vector<FileBytes> fields{field};
-    for (std::uint32_t i = 0; i < count; ++i) {
-        const FileBytes other = slice(file, directory + 2 + i * 12, directory + 14 + i * 12);
-        if (little(other, 0, 2) != 274) fields.push_back(other);
-    }
-    std::sort(fields.begin(), fields.end(),
-              [](const FileBytes& a, const FileBytes& b) { return little(a, 0, 2) < little(b, 0, 2); });
-    if (file.size() % 2) file.push_back(0);
-    FileBytes added = littleEndian(std::uint32_t(fields.size()), 2);
-    for (const auto& one : fields) added = joined({added, one});
-    const FileBytes offset = littleEndian(std::uint32_t(file.size()), 4);
-    std::copy(offset.begin(), offset.end(), file.begin() + 4);
-    return joined({file, added, littleEndian(0, 4)});
-}
-
 /// The extended container: a VP8X chunk that announces EXIF data, the picture's own chunks, then the data.
 FileBytes webpWithOrientation(const FileBytes& file, int orientation) {
     const std::uint32_t sides = little(file, 21, 4);  // VP8L: 14 bits each, less one
@@ -168,9 +147,30 @@ FileBytes withOrientation(const FileBytes& file, int orientation) {
         }
         case 0x89: return joined({slice(file, 0, 33), pngChunk("eXIf", data), slice(file, 33, file.size())});
         case 'R': return webpWithOrientation(file, orientation);
-        case 'I': return tiffWithOrientation(file, orientation);
+        case 'I': return withTiffField(file, 274, orientation);
         default: throw std::runtime_error("this format has no orientation");
     }
+}
+
+// A new directory at the end, with the field where its tag sorts in, and the header pointing there.
+FileBytes withTiffField(const FileBytes& original, int tag, int value) {
+    FileBytes file = original;
+    const std::size_t directory = little(file, 4, 4);
+    const std::uint32_t count = little(file, directory, 2);
+    std::vector<FileBytes> fields{joined({littleEndian(std::uint32_t(tag), 2), littleEndian(3, 2), littleEndian(1, 4),
+                                          littleEndian(std::uint32_t(value), 2), littleEndian(0, 2)})};
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const FileBytes other = slice(file, directory + 2 + i * 12, directory + 14 + i * 12);
+        if (little(other, 0, 2) != std::uint32_t(tag)) fields.push_back(other);
+    }
+    std::sort(fields.begin(), fields.end(),
+              [](const FileBytes& a, const FileBytes& b) { return little(a, 0, 2) < little(b, 0, 2); });
+    if (file.size() % 2) file.push_back(0);
+    FileBytes added = littleEndian(std::uint32_t(fields.size()), 2);
+    for (const auto& one : fields) added = joined({added, one});
+    const FileBytes offset = littleEndian(std::uint32_t(file.size()), 4);
+    std::copy(offset.begin(), offset.end(), file.begin() + 4);
+    return joined({file, added, littleEndian(0, 4)});
 }
 
 FileBytes pngChunk(std::string_view type, const FileBytes& data) {

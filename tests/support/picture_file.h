@@ -37,6 +37,9 @@ FileBytes encode(const Samples& samples, const std::string& extension);
 /// The file with an EXIF orientation, as cameras and editors store it: APP1, eXIf, an EXIF chunk, or TIFF's tag 274.
 FileBytes withOrientation(const FileBytes& file, int orientation);
 
+/// A little-endian TIFF with one more field, or another value for it: one 16-bit number.
+FileBytes withTiffField(const FileBytes& file, int tag, int value);
+
 /// A PNG chunk with its length and checksum.
 FileBytes pngChunk(std::string_view type, const FileBytes& data);
 /// A PNG with this header and these rows (each with its leading filter byte), uncompressed, and `extra` chunks before

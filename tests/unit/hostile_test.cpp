@@ -139,9 +139,9 @@ FileBytes tiffField(std::uint32_t tag, std::uint32_t value) {
 }
 
 FileBytes tiffClaiming(std::uint32_t width, std::uint32_t height) {
-    return joined({bytesOf(std::string_view("II\x2a\0", 4)), littleEndian(8, 4), littleEndian(5, 2),
-                   tiffField(256, width), tiffField(257, height), tiffField(258, 8), tiffField(273, 8),
-                   tiffField(279, 4), littleEndian(0, 4)});
+    return joined({bytesOf(std::string_view("II\x2a\0", 4)), littleEndian(8, 4), littleEndian(6, 2),
+                   tiffField(256, width), tiffField(257, height), tiffField(258, 8), tiffField(262, 1),
+                   tiffField(273, 8), tiffField(279, 4), littleEndian(0, 4)});
 }
 
 FileBytes webpClaiming(std::uint32_t width, std::uint32_t height) {
@@ -186,15 +186,34 @@ TEST(AbsurdDimensions, WithoutPixelsAreRefused) {
     }
 }
 
-/// A progressive JPEG that repeats one scan; each costs a decoder a pass over all the blocks.
-TEST(ScanBomb, IsRefused) {
-    const FileBytes header{0xFF, 0xD8, 0xFF, 0xC2, 0, 11, 8, 4, 0, 4, 0, 1, 1, 0x11, 0};
-    const FileBytes table = joined({{0xFF, 0xC4, 0, 20, 0, 1}, FileBytes(15), {0}});
+/// A progressive JPEG of one grey block whose first scan is repeated; each costs a decoder a pass over all the blocks.
+FileBytes repeatedScans(int scans) {
     const FileBytes quantisation = joined({{0xFF, 0xDB, 0, 67, 0}, FileBytes(64, 1)});
-    FileBytes file = joined({header, table, quantisation});
-    for (int i = 0; i < 1000; ++i) file = joined({file, {0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0, 0, 0x00}});
-    file = joined({file, {0xFF, 0xD9}});
+    const FileBytes frame{0xFF, 0xC2, 0, 11, 8, 0, 8, 0, 8, 1, 1, 0x11, 0};
+    const FileBytes codes = joined({{0xFF, 0xC4, 0, 20, 0, 1}, FileBytes(15), {0}});
+    FileBytes file = joined({{0xFF, 0xD8}, quantisation, frame, codes});
+    for (int i = 0; i < scans; ++i) file = joined({file, {0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0, 0, 0x7F}});
+    return joined({file, {0xFF, 0xD9}});
+}
+
+TEST(ScanBomb, IsRefused) {
+    EXPECT_TRUE(decodeOrRefuse(repeatedScans(10)));
+    EXPECT_FALSE(decodeOrRefuse(repeatedScans(1000)));
+}
+
+// The end is there, and the middle is not: libjpeg would fill in grey.
+TEST(JpegWithoutItsMiddle, IsRefused) {
+    FileBytes file = photo(".jpg");
+    file.erase(file.begin() + std::ptrdiff_t(file.size() / 2), file.end() - 20);
     EXPECT_FALSE(decodeOrRefuse(file));
+}
+
+TEST(TiffWithShortStrips, IsRefused) {
+    EXPECT_TRUE(decodeOrRefuse(tiffClaiming(2, 2)));
+    EXPECT_FALSE(decodeOrRefuse(tiffClaiming(2, 3)));
+    FileBytes beyond = tiffClaiming(2, 2);
+    beyond[10 + 4 * 12 + 8] = 255;  // where the strip begins
+    EXPECT_FALSE(decodeOrRefuse(beyond));
 }
 
 TEST(DamagedModel, IsRefusedAtEveryLengthAndNeverCrashes) {
@@ -239,6 +258,8 @@ std::vector<Hostile> hostilePictures() {
     for (std::size_t i = spoiltJpeg.size() / 2; i < spoiltJpeg.size() / 2 + 40; ++i) spoiltJpeg[i] = 0xFF;
     FileBytes spoiltPng = photo(".png");
     spoiltPng[spoiltPng.size() / 2] ^= 0x10;
+    FileBytes spoiltTiff = test::encode(test::testCard({61, 43}, 3, 16), ".tif");
+    std::fill(spoiltTiff.begin() + 8, spoiltTiff.begin() + 400, std::uint8_t(0xFF));
     const auto half = [](const char* extension) {
         FileBytes file = photo(extension);
         file.resize(file.size() / 2);
@@ -254,6 +275,7 @@ std::vector<Hostile> hostilePictures() {
             {"half.bmp", half(".bmp"), 3, "ends before its picture does"},
             {"spoilt.jpg", spoiltJpeg, 3, "is damaged"},
             {"spoilt.png", spoiltPng, 3, "is damaged"},
+            {"spoilt.tif", spoiltTiff, 3, "is damaged"},
             {"huge.png", pngClaiming(1'000'000, 1'000'000), 3, "too large"},
             {"huge.jpg", jpegClaiming(65'000, 65'000), 3, "too large"},
             {"huge.tif", tiffClaiming(0xFFFFFFFF, 0xFFFFFFFF), 3, "too large"},

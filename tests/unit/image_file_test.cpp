@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "inference/error.h"
 #include "inference/io/image_file.h"
@@ -153,6 +154,24 @@ TEST(DecodePng, IsSilentAboutOddities) {
     testing::internal::CaptureStderr();
     decodeImage(test::rawPng({1, 1}, 8, 0, {0, 9}, profile), "odd");
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+// The field ExtraSamples says what the alpha is: 1 = the colours are multiplied by it, 2 = they are not.
+TEST(DecodeTiff, GivesStraightAlpha) {
+    const auto pixelOf = [](int extraSamples) {
+        const auto file = test::encode({{1, 1}, 4, 8, {50, 25, 100, 100}}, ".tif");
+        const auto image = decodeImage(test::withTiffField(file, 338, extraSamples), "layer");
+        return std::vector<int>(image->row(0), image->row(0) + 4);
+    };
+    EXPECT_EQ(pixelOf(1), (std::vector<int>{128, 64, 255, 100}));
+    EXPECT_EQ(pixelOf(2), (std::vector<int>{50, 25, 100, 100}));
+}
+
+TEST(DecodeTiff, RefusesSamplesThatItCannotShow) {
+    const auto file = test::encode(test::testCard({4, 4}, 1, 16), ".tif");
+    EXPECT_EQ(refusal(Area::input, [&] { decodeImage(test::withTiffField(file, 339, 3), "half floats"); }),
+              "half floats holds 16-bit floating-point samples, which are not supported: save it with 8 or 16 bits a "
+              "channel.");
 }
 
 // The fourth channel of a plain 32-bit BMP is padding, and most programs leave it zero.
