@@ -147,16 +147,19 @@ struct CpuNetwork::State {
         return precision == CpuPrecision::bf16 ? memory::data_type::bf16 : memory::data_type::f32;
     }
 
+    [[nodiscard]] memory::desc describe(int index, memory::data_type type) const {
+        const Tensor& tensor = unet.tensors()[std::size_t(index)];
+        const Dims dims{1, tensor.channels, size.height >> tensor.level, size.width >> tensor.level};
+        return {dims, type, memory::format_tag::nhwc};
+    }
+
     void allocateTensors() {
         const int head = unet.layers().back().out;
-        for (std::size_t i = 0; i < unet.tensors().size(); ++i) {
-            const Tensor& tensor = unet.tensors()[i];
-            const Dims dims{1, tensor.channels, size.height >> tensor.level, size.width >> tensor.level};
-            const auto type = int(i) == head ? memory::data_type::f32 : storage();
-            tensors.emplace_back(memory::desc(dims, type, memory::format_tag::nhwc), engine);
+        for (int i = 0; i < int(unet.tensors().size()); ++i) {
+            tensors.emplace_back(describe(i, i == head ? memory::data_type::f32 : storage()), engine);
         }
         // Both ends are f32 in either precision; only the input needs a place of its own for that.
-        const memory::desc plain(tensors[0].get_desc().dims(), memory::data_type::f32, memory::format_tag::nhwc);
+        const memory::desc plain = describe(0, memory::data_type::f32);
         staging = plain == tensors[0].get_desc() ? tensors[0] : memory(plain, engine);
         if (plain != tensors[0].get_desc()) {
             const dnnl::reorder::primitive_desc described(staging, tensors[0]);
@@ -303,7 +306,7 @@ const float* CpuNetwork::alpha() const {
 std::vector<float> CpuNetwork::activation(int index) const {
     return guarded([&] {
         const memory& tensor = state_->tensors[std::size_t(index)];
-        const memory::desc wanted(tensor.get_desc().dims(), memory::data_type::f32, memory::format_tag::nhwc);
+        const memory::desc wanted = state_->describe(index, memory::data_type::f32);
         std::vector<float> values(wanted.get_size() / sizeof(float));
         memory target(wanted, state_->engine, values.data()), source = tensor;
         dnnl::reorder(source, target).execute(state_->stream, source, target);
