@@ -116,7 +116,7 @@ void Canvas::arrangeChips() {
         label->setVisible(at >= 0 && !welcoming());
         label->adjustSize();
     }
-    const int y = kMargin;
+    const int y = int(viewport_->pictureTop()) + kMargin;
     before_->move(int(at) - before_->width() - 10, y);
     after_->move(int(at) + 12, y);
 }

@@ -22,7 +22,7 @@
 namespace matte {
 namespace {
 
-constexpr int kWidth = 288, kMargin = 18, kPageHeight = 190;
+constexpr int kWidth = 288, kMargin = 18;
 
 int percent(float value) {
     return int(std::lround(value * 100));
@@ -48,7 +48,7 @@ QToolButton* segment(const QString& text, const QString& tip, const QString& ico
     button->setToolTip(tip);
     button->setAccessibleName(tip);
     button->setCheckable(true);
-    button->setFocusPolicy(Qt::StrongFocus);
+    button->setFocusPolicy(Qt::TabFocus);
     button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     if (!iconName.isEmpty()) {
         button->setIcon(glyph(iconName));
@@ -145,7 +145,6 @@ void LookPanel::buildBackground(QVBoxLayout& column) {
     connect(color_, &ColorRow::gestureFinished, &document_, &Document::finishGesture);
 
     pages_ = new QStackedWidget;
-    pages_->setFixedHeight(kPageHeight);
     pages_->addWidget(page({blurStrength_, note(tr("The blur follows the photo's size, so that an export looks like "
                                                    "what you see."))}));
     pages_->addWidget(page({color_}));
@@ -207,10 +206,19 @@ void LookPanel::chooseKind(Background::Kind kind) {
     document_.finishGesture();
 }
 
+// As tall as this page alone, or the shorter ones would leave a gap.
+void LookPanel::showPage(int index) {
+    pages_->setCurrentIndex(index);
+    const QLayout* content = pages_->currentWidget()->layout();
+    const int width = kWidth - 2 * kMargin;
+    pages_->setFixedHeight(content->hasHeightForWidth() ? content->heightForWidth(width)
+                                                        : content->sizeHint().height());
+}
+
 void LookPanel::showLook(const Look& look) {
     const Background& background = look.background;
     kinds_->button(int(background.kind))->setChecked(true);
-    pages_->setCurrentIndex(int(background.kind) - int(Background::Kind::blur));
+    showPage(int(background.kind) - int(Background::Kind::blur));
     blurStrength_->showValue(int(std::lround(background.blurStrength)));
     color_->showColor(QColor(background.color.r, background.color.g, background.color.b));
     picture_->setPicture(background.image, QFileInfo(QString::fromStdString(background.imagePath)).fileName());

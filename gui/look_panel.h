@@ -38,6 +38,7 @@ private:
     QWidget* imagePage();
     void chooseKind(Background::Kind kind);
     void showLook(const Look& look);
+    void showPage(int index);
     template <typename Change>
     void edit(LookControl control, Change change);
 

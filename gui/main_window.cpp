@@ -80,6 +80,7 @@ void MainWindow::arrange() {
     setCentralWidget(body);
     setStatusBar(status_);
     resize(kFirstSize);
+    canvas_->viewport().setFocus();
 }
 
 void MainWindow::connectSession() {
@@ -89,9 +90,11 @@ void MainWindow::connectSession() {
     connect(&session_, &PhotoSession::rendered, this, &MainWindow::pictureRendered);
     connect(&session_, &PhotoSession::backgroundLoaded, this, &MainWindow::backgroundLoaded);
     connect(&session_, &PhotoSession::exported, this, &MainWindow::pictureExported);
-    connect(&session_, &PhotoSession::copied, this, [this](const QImage& picture) {
+    connect(&session_, &PhotoSession::copied, this, [this](const QImage& picture, const Look& look) {
         QApplication::clipboard()->setImage(picture);
-        canvas_->banner().showDone(tr("Copied."));
+        const bool alone = look.background.kind == Background::Kind::transparent;
+        canvas_->banner().showDone(alone ? tr("Copied the cut-out, with its transparency.")
+                                         : tr("Copied the picture."));
     });
     connect(&session_, &PhotoSession::cancelled, this, [this] { canvas_->banner().showDone(tr("Cancelled.")); });
     connect(&session_, &PhotoSession::engineReady, this, [this](const EngineInfo& info) {

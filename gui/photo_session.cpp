@@ -126,7 +126,7 @@ void PhotoSession::copy(const Look& look) {
               if (!cutout_) return;
               emit busyChanged(tr("Copying"));
               const auto output = engine().composite(*cutout_, look, cutout_->source()->size(), stop);
-              emit copied(toQImage(output.image));
+              emit copied(toQImage(output.image), look);
           }});
 }
 

@@ -96,7 +96,7 @@ signals:
     void rendered(const matte::Rendered& picture);
     void backgroundLoaded(const QString& path, const std::shared_ptr<const matte::Image>& image);
     void exported(const QString& path);
-    void copied(const QImage& picture);
+    void copied(const QImage& picture, const matte::Look& look);
     void cancelled();
     void failed(const QString& sentence);
 
@@ -137,5 +137,6 @@ private:
 }  // namespace matte
 
 Q_DECLARE_METATYPE(matte::EngineInfo)
+Q_DECLARE_METATYPE(matte::Look)
 Q_DECLARE_METATYPE(matte::OpenedPhoto)
 Q_DECLARE_METATYPE(matte::Rendered)

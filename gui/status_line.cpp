@@ -28,10 +28,12 @@ StatusLine::StatusLine(QWidget* parent)
     photo_->setAccessibleName(tr("Photo"));
     times_->setAccessibleName(tr("Times"));
     engine_->setAccessibleName(tr("Engine"));
-    engine_->setMinimumWidth(0);
+    // It gives way: what does not fit is in the tool tip.
+    engine_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    engine_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     addWidget(photo_);
     addWidget(times_);
-    addPermanentWidget(engine_);
+    addPermanentWidget(engine_, 1);
 }
 
 void StatusLine::showPhoto(const OpenedPhoto& photo) {
@@ -71,7 +73,6 @@ void StatusLine::showEngine(const EngineInfo& info) {
     fitEngine();
 }
 
-// What does not fit is in the tool tip.
 void StatusLine::fitEngine() {
     const int room = width() - photo_->sizeHint().width() - times_->sizeHint().width() - 60;
     engine_->setText(fontMetrics().elidedText(engineText_, Qt::ElideRight, std::max(room, 80)));

@@ -73,7 +73,7 @@ QPalette palette(bool dark) {
     return palette;
 }
 
-/// A click on a slider's groove goes there instead of a page towards it.
+/// Fusion, but a click on a slider's groove goes there instead of a page towards it, and dialogs' buttons are plain.
 class Style : public QProxyStyle {
 public:
     Style() : QProxyStyle(QStyleFactory::create("Fusion")) {}
@@ -82,6 +82,7 @@ public:
                   const QWidget* widget,
                   QStyleHintReturn* data) const override {
         if (hint == SH_Slider_AbsoluteSetButtons) return Qt::LeftButton;
+        if (hint == SH_DialogButtonBox_ButtonsHaveIcons) return 0;
         return QProxyStyle::styleHint(hint, option, widget, data);
     }
 };

@@ -20,7 +20,7 @@ double ViewTransform::fitZoom() const {
     if (picture_.pixels() == 0 || viewport_.pixels() == 0) return 1;
     const double across = kMargin * viewport_.width / picture_.width;
     const double down = kMargin * viewport_.height / picture_.height;
-    return std::min({across, down, 1.0});
+    return std::min({across, down, kMaxFit});
 }
 
 void ViewTransform::setSizes(Size picture, Size viewport) {

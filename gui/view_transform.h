@@ -12,11 +12,11 @@ namespace matte {
 
 class ViewTransform {
 public:
-    static constexpr double kMaxZoom = 32;
+    static constexpr double kMaxZoom = 32, kMaxFit = 2;
 
     /// Keeps what is in the middle of the viewport there; fits again when it was fitted.
     void setSizes(Size picture, Size viewport);
-    /// The whole picture with a margin, never above 1:1.
+    /// The whole picture with a margin; a small one is enlarged to at most kMaxFit.
     void fit();
     [[nodiscard]] bool fitted() const { return fitted_; }
 

@@ -131,6 +131,10 @@ double Viewport::splitPosition() const {
     return splitShown() ? split_ * width() : -1;
 }
 
+double Viewport::pictureTop() const {
+    return std::max(0.0, transform_.top() / devicePixelRatioF());
+}
+
 bool Viewport::overSplit(QPointF at) const {
     return splitShown() && std::abs(at.x() - splitPosition()) <= kSplitReach;
 }
@@ -155,6 +159,7 @@ void Viewport::setColors(const CanvasColors& colors) {
 
 void Viewport::changed() {
     emit zoomChanged(zoom());
+    emit splitMoved();
     update();
 }
 
@@ -233,6 +238,7 @@ void Viewport::mouseMoveEvent(QMouseEvent* event) {
     } else if (drag_ == Drag::pan) {
         const QPointF by = inPixels(at - lastMouse_);
         transform_.pan(by.x(), by.y());
+        emit splitMoved();
         update();
     }
     lastMouse_ = at;

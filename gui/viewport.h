@@ -38,11 +38,13 @@ public:
     [[nodiscard]] double zoom() const { return transform_.zoom(); }
     /// Where the split is, in logical pixels from the left; negative when there is none to see.
     [[nodiscard]] double splitPosition() const;
+    /// The first row of the picture that is seen, in logical pixels from the top.
+    [[nodiscard]] double pictureTop() const;
     [[nodiscard]] Size pixelSize() const;  ///< the viewport in device pixels
 
 signals:
     void zoomChanged(double zoom);
-    void splitMoved();
+    void splitMoved();  ///< or what is seen of the picture beside it
     void failed(const QString& sentence);
 
 protected:
