@@ -5,8 +5,11 @@
 
 # OpenCV in its three small packages: libopencv-dev would bring VTK and Qt 5 with it.
 buildPackages=(g++ cmake ninja-build pkg-config libdnnl-dev libopencv-core-dev libopencv-imgproc-dev
-    libopencv-imgcodecs-dev libjpeg-dev nlohmann-json3-dev libcli11-dev qt6-base-dev libqt6opengl6-dev
-    libglew-dev)
+    libopencv-imgcodecs-dev libjpeg-dev nlohmann-json3-dev libcli11-dev qt6-base-dev libglew-dev)
+# Ubuntu has this in qt6-base-dev.
+case $(. /etc/os-release 2>/dev/null && echo "${ID-} ${VERSION_ID-}") in
+    'debian 12') buildPackages+=(libqt6opengl6-dev) ;;
+esac
 windowPackages=(libgl1-mesa-dri qt6-wayland fonts-dejavu-core)
 # clang 14 is in both distributions; another clang-format would format otherwise.
 testPackages=(libgtest-dev libbenchmark-dev clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev libomp-14-dev
