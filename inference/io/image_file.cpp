@@ -105,7 +105,7 @@ void divideByAlpha(Image& image) {
 }
 
 /// Grey, BGR or BGRA of 8 or 16 bits to rgba8. A band of rows at a time, so that a 16-bit picture never exists twice.
-Image toRgba(const cv::Mat& decoded, bool hasAlpha, const std::string& name) {
+Image toRgba(const cv::Mat& decoded, const std::string& name) {
     constexpr int kBandRows = 64;
     constexpr double kFrom16Bits = 1.0 / 257;  // 65535 becomes 255
     const bool deep = decoded.depth() == CV_16U;
@@ -123,7 +123,6 @@ Image toRgba(const cv::Mat& decoded, bool hasAlpha, const std::string& name) {
         if (deep) band.convertTo(shallow, CV_8U, kFrom16Bits), band = shallow;
         cv::Mat out = target.rowRange(rows);
         cv::cvtColor(band, out, conversion);
-        if (!hasAlpha) cv::bitwise_or(out, cv::Scalar(0, 0, 0, 255), out);
     }
     return image;
 }
@@ -132,13 +131,13 @@ Image decodeStored(std::span<const std::uint8_t> bytes, const std::string& name)
     const PictureHeader header = inspectPicture(bytes, name);
     switch (header.format) {
         case PictureFormat::jpeg: return decodeJpeg(bytes, name);
-        case PictureFormat::png: return toRgba(decodeWithOpenCv(essentialPng(bytes), name), true, name);
-        case PictureFormat::webp: return toRgba(decodeWithOpenCv(bytes, name), true, name);
-        case PictureFormat::bmp: return toRgba(decodeWithOpenCv(bytes, name), header.alpha != AlphaKind::padding, name);
+        case PictureFormat::png: return toRgba(decodeWithOpenCv(essentialPng(bytes), name), name);
+        case PictureFormat::webp:
+        case PictureFormat::bmp: return toRgba(decodeWithOpenCv(bytes, name), name);
         case PictureFormat::tiff: break;
     }
-    Image image = toRgba(decodeWithOpenCv(plainTiff(bytes), name), true, name);
-    if (header.alpha == AlphaKind::multiplied) divideByAlpha(image);
+    Image image = toRgba(decodeWithOpenCv(plainTiff(bytes), name), name);
+    if (header.premultiplied) divideByAlpha(image);
     return image;
 }
 

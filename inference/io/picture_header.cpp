@@ -100,8 +100,7 @@ PictureHeader inspectTiff(const Bytes& file, const std::string& name) {
     }
     checkTiffData(*directory, size, file.size(), name);
     constexpr std::uint16_t kExtraSamples = 338;
-    const bool multiplied = directory->valueOf(kExtraSamples, 0) == 1;
-    return {PictureFormat::tiff, size, multiplied ? AlphaKind::multiplied : AlphaKind::straight};
+    return {PictureFormat::tiff, size, directory->valueOf(kExtraSamples, 0) == 1};
 }
 
 /// The old OS/2 header has 16-bit sides; in the others a negative height means that rows go from top to bottom.
@@ -121,8 +120,7 @@ PictureHeader inspectBmp(const Bytes& file, const std::string& name) {
     }
     const std::uint64_t rowBytes = (std::uint64_t(size.width) * bits + 31) / 32 * 4;
     if (!file.has(file.little(10, 4), rowBytes * std::uint64_t(size.height))) refuseCutOff(name);
-    const bool hasAlpha = compression == kBitFields && headerBytes >= 56 && file.little(66, 4) != 0;
-    return {PictureFormat::bmp, size, hasAlpha ? AlphaKind::straight : AlphaKind::padding};
+    return {PictureFormat::bmp, size};
 }
 
 }  // namespace

@@ -13,13 +13,10 @@ namespace matte {
 
 enum class PictureFormat { jpeg = 1, png, webp, tiff, bmp };
 
-/// What a fourth channel holds, if there is one: alpha, alpha that the colours were already multiplied by, or nothing.
-enum class AlphaKind { straight = 1, multiplied, padding };
-
 struct PictureHeader {
     PictureFormat format = PictureFormat::jpeg;
     Size size;  ///< as stored, before it is turned upright; 0x0 for JPEG, whose decoder reads it itself
-    AlphaKind alpha = AlphaKind::straight;
+    bool premultiplied = false;  ///< the colours are stored multiplied by the alpha
 };
 
 /// Checks size and wholeness (not the compressed data itself). Throws Error(input) with `name` in the sentence: not one
