@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The convolutions of the network on the GPU as implicit matrix products: what to compute (ConvShape), by which kernel
+// and tiles (ConvConfig), the weights in that kernel's order (PackedFilter), and a launch prepared once and repeated
+// (ConvLaunch). One thread at a time for each object.
+//
+// Activations are [N, H, W, paddedChannels(C)] halves. Channels past C are zero in every input and are written as zero
+// in every output.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "inference/cuda/cuda.h"
+#include "inference/model/unet.h"
+
+namespace matte {
+
+/// mma: mma.sync, sm_80 and newer. sm90: wgmma and TMA, only that architecture.
+enum class ConvKernel { mma = 1, sm90 };
+
+/// Channels of a tensor in device memory: each pixel starts at a multiple of 16 bytes.
+constexpr int paddedChannels(int channels) {
+    return (channels + 7) / 8 * 8;
+}
+
+/// conv3x3 (padding 1, ReLU) or up2x2 of `batch` inputs of [height, width].
+struct ConvShape {
+    ConvKind kind = ConvKind::conv3x3;
+    int batch = 1, height = 0, width = 0;
+    int in0Channels = 0, in1Channels = 0;  ///< in1Channels 0: one input
+    int outChannels = 0;
+    bool pooled = false;  ///< also writes 2x2 maxima; height and width are even
+
+    [[nodiscard]] int taps() const { return kind == ConvKind::up2x2 ? 1 : 9; }
+    /// An output pixel's rows: up2x2 makes two, each of which holds two pixels.
+    [[nodiscard]] int rows() const { return kind == ConvKind::up2x2 ? 2 : 1; }
+    [[nodiscard]] int rowChannels() const { return paddedChannels(outChannels) * rows(); }
+    [[nodiscard]] int rowTiles() const { return (rowChannels() + 63) / 64; }
+    [[nodiscard]] double flops() const;
+};
+
+/// What the two consumer warp groups of the sm90 kernel share out among themselves.
+enum class Split { channels = 1, pixels, depth };
+
+struct ConvConfig {
+    ConvKernel kernel = ConvKernel::mma;
+    int chunk = 32;      ///< input channels of one step: 64, 32 or 16 (mma: 32)
+    int pixels = 128;    ///< output pixels of a tile (sm90: of a warp group's)
+    int channels = 64;   ///< output channels of a tile (sm90: 64 for each warp group)
+    int tileWidth = 16;  ///< of those pixels; sm90: 8 or 16
+    Split split = Split::channels;
+    bool halo = false;  ///< sm90: one load serves nine taps instead of three
+
+    [[nodiscard]] std::string text() const;
+    bool operator==(const ConvConfig&) const = default;
+};
+
+struct DeviceFacts {
+    int major = 0, minor = 0, multiprocessors = 0;
+    static DeviceFacts current();
+};
+
+/// Every configuration that can run `shape` on the device by `kernel`, the one that should be fastest first.
+std::vector<ConvConfig> rankedConfigs(const ConvShape& shape, const DeviceFacts& device, ConvKernel kernel);
+
+/// Weights as half [tile of 64 rows][chunk][tap][64][config.chunk], swizzled as the kernels read them, and one bias for
+/// each row. A row is an output channel; up2x2: row tiles of output row 0, then 1; row dx * channels + c within.
+/// Taps go down each column of the filter first. One tile more of zeros where their number is odd.
+struct PackedFilter {
+    std::vector<std::uint16_t> weights;
+    std::vector<float> bias;
+};
+PackedFilter packFilter(const Filter& filter, const ConvShape& shape, int chunk);
+
+/// Where a row of `rowBytes` (32, 64, 128) bytes keeps its 16-byte piece: the layout that TMA calls a swizzle.
+constexpr int swizzledPiece(int row, int piece, int rowBytes) {
+    return piece ^ (rowBytes == 128 ? row & 7 : rowBytes == 64 ? (row >> 1) & 3 : (row >> 2) & 1);
+}
+
+struct ConvBuffers {
+    const void* in0 = nullptr;
+    const void* in1 = nullptr;
+    void* out = nullptr;
+    void* pooled = nullptr;
+    const void* weights = nullptr;  ///< PackedFilter::weights on the device, 16-byte aligned
+    const float* bias = nullptr;
+};
+
+/// One layer, ready to run again and again. Throws Error(engine).
+class ConvLaunch {
+public:
+    ConvLaunch(const ConvShape& shape, const ConvConfig& config, const ConvBuffers& buffers, const DeviceFacts& device);
+    ~ConvLaunch();
+    ConvLaunch(ConvLaunch&&) noexcept;
+    /// `overlap`: may start while the kernel before it in the stream still runs, and waits for it on the device.
+    void operator()(cudaStream_t stream, bool overlap = true) const;
+
+    /// A kernel's prepared arguments; each kernel's file derives its own.
+    struct Prepared {
+        virtual ~Prepared() = default;
+        virtual void launch(cudaStream_t stream, bool overlap) const = 0;
+    };
+
+private:
+    std::unique_ptr<Prepared> prepared_;
+};
+
+std::unique_ptr<ConvLaunch::Prepared> prepareMma(const ConvShape& shape,
+                                                 const ConvConfig& config,
+                                                 const ConvBuffers& buffers,
+                                                 const DeviceFacts& device);
+std::unique_ptr<ConvLaunch::Prepared> prepareSm90(const ConvShape& shape,
+                                                  const ConvConfig& config,
+                                                  const ConvBuffers& buffers,
+                                                  const DeviceFacts& device);
+
+}  // namespace matte

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/gpu/network_case.h"
+
+#include <cuda_fp16.h>
+
+#include <algorithm>
+
+#include "tests/support/model_file.h"
+
+namespace matte::test {
+
+UNet randomNetwork(int base, unsigned seed) {
+    const std::vector<int> widths{base, 2 * base, 4 * base, 8 * base, 16 * base};
+    return UNet::load(Safetensors::parse(encodeSafetensors(randomUNet(widths, seed), unetMetadata(widths)), "random"));
+}
+
+CudaNetwork::Choose chooseWithout(const std::string& skip) {
+    return [skip](const ConvShape&, const std::vector<ConvConfig>& ranked) {
+        const auto allowed = [&](const ConvConfig& config) {
+            return skip.empty() || config.text().find(skip) == std::string::npos;
+        };
+        return *std::ranges::find_if(ranked, allowed);
+    };
+}
+
+void setInput(const CudaNetwork& network, const oracle::Activation& input) {
+    std::vector<__half> padded(network.size().pixels() * 8, __float2half_rn(0.0F));
+    for (std::size_t i = 0; i < input.values.size(); ++i) {
+        padded[i / 3 * 8 + i % 3] = __float2half_rn(input.values[i]);
+    }
+    CUDA_CHECK(cudaMemcpy(network.input(), padded.data(), padded.size() * sizeof(__half), cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaDeviceSynchronize());
+}
+
+std::vector<float> alphaOf(const CudaNetwork& network) {
+    std::vector<float> alpha(network.size().pixels());
+    CUDA_CHECK(cudaMemcpy(alpha.data(), network.alpha(), alpha.size() * sizeof(float), cudaMemcpyDeviceToHost));
+    return alpha;
+}
+
+}  // namespace matte::test

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random networks and inputs for the tests and benchmarks of the whole network on the GPU.
+#pragma once
+
+#include "inference/cuda/cuda_network.h"
+#include "tests/support/oracle.h"
+
+namespace matte::test {
+
+/// Five levels of base, 2 base, … 16 base channels.
+UNet randomNetwork(int base, unsigned seed);
+/// Takes the first configuration whose text does not hold `skip`; an empty `skip` holds nothing back.
+CudaNetwork::Choose chooseWithout(const std::string& skip);
+/// Uploads `input` [H, W, 3] as the network's input.
+void setInput(const CudaNetwork& network, const oracle::Activation& input);
+/// The alpha of the last run, which has finished.
+std::vector<float> alphaOf(const CudaNetwork& network);
+
+}  // namespace matte::test
