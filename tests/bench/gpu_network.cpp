@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_network KERNEL [--layers] [--skip TEXT] [--tune]: the whole network's time as one graph, random weights and
-// input.
-// --layers adds each layer's own time, which includes the gap before it; --skip leaves out configurations; --tune
-// measures every configuration of each layer and takes the best.
+// gpu_network KERNEL [--layers] [--skip TEXT] [--tune]: the whole network's time as one graph, random data. --layers
+// adds each layer's own time, which includes the gap before it; --skip leaves out configurations; --tune measures every
+// configuration of each layer and takes the best. --version only shows that the program starts here.
 #include <cstdio>
 #include <limits>
 #include <string>
@@ -86,6 +85,7 @@ int main(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
         const std::string argument = argv[i];
         if (argument == "sm90") options.kernel = ConvKernel::sm90;
+        if (argument == "--version") return 0;
         if (argument == "--layers") options.layers = true;
         if (argument == "--tune") options.tune = true;
         if (argument == "--skip" && i + 1 < argc) options.skip = argv[++i];

@@ -15,9 +15,9 @@ shift $(($# < 2 ? $# : 2))
 stages=${*:-check halo sanitize bench torch compile}
 nvcc=${NVCC:-nvcc}
 cuda=$(dirname "$(dirname "$(readlink -f "$(command -v "$nvcc")")")")
-json=${MATTE_JSON:-/usr/include}  # the folder that holds nlohmann/json.hpp
+json=${MATTE_JSON:-$folder/json}  # besides /usr/include, where nlohmann/json.hpp may be
 device=(-std=c++20 -O3 -lineinfo --expt-relaxed-constexpr -I.)
-host=(-std=c++20 -O2 -I. -isystem "$cuda/include" -idirafter "$json")
+host=(-std=c++20 -O2 -I. -isystem "$cuda/include" -idirafter "$json" -idirafter /usr/include)
 kernels=(conv_mma conv_sm90 head)
 hosts=(inference/cuda/conv inference/cuda/conv_pack inference/cuda/conv_config inference/cuda/tensor_map
   inference/cuda/cuda_network inference/model/unet inference/model/safetensors tests/support/oracle
@@ -51,11 +51,17 @@ compile() {
 
 out=${OUT:-$folder}
 logs=$folder/logs
+deadline=${DEADLINE:-560}  # seconds for everything
 summary=()
 # step SECONDS NAME COMMAND…: runs it, keeps its log, notes how it ended.
 step() {
-  local limit=$1 name=$2 start=$SECONDS code
+  local limit=$1 name=$2 start=$SECONDS code left=$((deadline - SECONDS))
   shift 2
+  if ((left < 10)); then
+    summary+=("$name skipped: no time left")
+    return 1
+  fi
+  ((limit < left)) || limit=$left
   timeout -k 5 "$limit" "$@" >"$logs/$name.log" 2>&1
   code=$?
   summary+=("$(printf '%-18s exit %3d  %3d s  %s' "$name" $code $((SECONDS - start)) "$(tail -n 1 "$logs/$name.log" | cut -c1-120)")")
@@ -104,9 +110,8 @@ run_stage() {
 case $mode in
   build) compile ;;
   run)
-    if [ ! -x "$folder/gpu_network" ]; then
-      compile || exit 1
-    fi
+    # Programs that were built elsewhere may lack a library here.
+    if ! "$folder/gpu_network" --version >/dev/null 2>&1; then compile || exit 1; fi
     rm -rf "$logs"
     mkdir -p "$logs" "$out"
     : >"$out/results.txt"
