@@ -54,31 +54,42 @@ const Encoding* findEncoding(const std::filesystem::path& path) {
     return found == kEncodings.end() ? nullptr : &*found;
 }
 
-/// Over white, as a viewer without alpha would show it: on sRGB values.
-void overWhite(cv::Mat& bgra) {
-    for (int y = 0; y < bgra.rows; ++y) {
-        std::uint8_t* pixel = bgra.ptr(y);
-        for (int x = 0; x < bgra.cols; ++x, pixel += 4) {
-            const int alpha = pixel[3];
-            for (int c = 0; c < 3; ++c) pixel[c] = std::uint8_t((pixel[c] * alpha + 255 * (255 - alpha) + 127) / 255);
-        }
+bool isOpaque(const ImageView& image) {
+    if (image.format != PixelFormat::rgba8) return true;
+    for (int y = 0; y < image.size.height; ++y) {
+        const std::uint8_t* row = image.row(y);
+        std::uint8_t all = 255;
+        for (int x = 0; x < image.size.width; ++x) all &= row[x * 4 + 3];
+        if (all != 255) return false;
     }
+    return true;
 }
 
-/// In OpenCV's channel order.
-cv::Mat toOpenCv(const ImageView& image, bool keepAlpha) {
-    const int channels = bytesPerPixel(image.format);
+/// Over white, as a viewer without alpha would show it: on sRGB values.
+cv::Mat overWhite(const ImageView& image) {
+    cv::Mat bgr(image.size.height, image.size.width, CV_8UC3);
+    for (int y = 0; y < bgr.rows; ++y) {
+        const std::uint8_t* in = image.row(y);
+        std::uint8_t* out = bgr.ptr(y);
+        for (int x = 0; x < bgr.cols; ++x, in += 4, out += 3) {
+            const int alpha = in[3];
+            for (int c = 0; c < 3; ++c) out[2 - c] = std::uint8_t((in[c] * alpha + 255 * (255 - alpha) + 127) / 255);
+        }
+    }
+    return bgr;
+}
+
+/// In OpenCV's channel order, with the alpha only when there is some: it would cost a quarter of the file.
+cv::Mat toOpenCv(const ImageView& image, bool formatHasAlpha) {
+    const bool opaque = isOpaque(image);
+    if (!opaque && !formatHasAlpha) return overWhite(image);
     // OpenCV takes no const data, and the encoders change none.
-    cv::Mat pixels(image.size.height, image.size.width, CV_MAKETYPE(CV_8U, channels),
-                   const_cast<std::uint8_t*>(image.data), std::size_t(image.strideBytes));
+    const cv::Mat pixels(image.size.height, image.size.width, CV_MAKETYPE(CV_8U, bytesPerPixel(image.format)),
+                         const_cast<std::uint8_t*>(image.data), std::size_t(image.strideBytes));
     if (image.format != PixelFormat::rgba8) return pixels;
     cv::Mat ordered;
-    cv::cvtColor(pixels, ordered, cv::COLOR_RGBA2BGRA);
-    if (keepAlpha) return ordered;
-    overWhite(ordered);
-    cv::Mat opaque;
-    cv::cvtColor(ordered, opaque, cv::COLOR_BGRA2BGR);
-    return opaque;
+    cv::cvtColor(pixels, ordered, opaque ? cv::COLOR_RGBA2BGR : cv::COLOR_RGBA2BGRA);
+    return ordered;
 }
 
 std::vector<std::uint8_t> encode(const std::filesystem::path& path, const ImageView& image) {

@@ -255,6 +255,19 @@ TEST(WriteImage, LossyFormatsComeCloseAndBlendOverWhite) {
     for (int c = 0; c < 4; ++c) EXPECT_NEAR(webp->row(9)[c], half[c], 4);
 }
 
+TEST(WriteImage, StoresNoAlphaThatSaysNothing) {
+    const ScratchFolder folder;
+    Image image = noise({64, 64}, PixelFormat::rgba8);
+    for (std::size_t i = 3; i < image.bytes(); i += 4) image.row(0)[i] = 255;
+    writeImage(folder / "opaque.png", image.view());
+    image.row(63)[63 * 4 + 3] = 254;
+    writeImage(folder / "clear.png", image.view());
+    constexpr std::size_t kColorType = 25;  // of PNG's header: 2 is RGB, 6 is RGBA
+    EXPECT_EQ(test::readBytes(folder / "opaque.png").at(kColorType), 2);
+    EXPECT_EQ(test::readBytes(folder / "clear.png").at(kColorType), 6);
+    EXPECT_EQ(readImage(folder / "clear.png")->row(63)[63 * 4 + 3], 254);
+}
+
 // A view into a larger picture has gaps between its rows.
 TEST(WriteImage, FollowsTheStride) {
     const ScratchFolder folder;
