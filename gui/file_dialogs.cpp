@@ -18,7 +18,8 @@ QString text(const char* source) {
 
 QString folderOrPictures(const QString& folder) {
     if (!folder.isEmpty() && QFileInfo(folder).isDir()) return folder;
-    return QStandardPaths::writableLocation(QStandardPaths::PicturesLocation);
+    const QString pictures = QStandardPaths::writableLocation(QStandardPaths::PicturesLocation);
+    return QFileInfo(pictures).isDir() ? pictures : QDir::homePath();
 }
 
 QString askForPicture(QWidget* parent, const QString& title, QString& folder) {

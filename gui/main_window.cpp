@@ -31,14 +31,14 @@ namespace {
 
 constexpr QSize kFirstSize{1180, 760};
 constexpr double kZoomStep = 1.25;
-constexpr int kPreviewStep = 64;  // so that a window that is being resized does not ask for every size in between
+constexpr int kSideStep = 64;  // so that a window that is being resized does not ask for every size in between
 
-// The quick picture: as large as the fitted view shows it, within what can be redrawn while a slider moves.
-int previewSide(Size photo, Size viewport) {
-    const double fitted = std::min(double(viewport.width) / photo.width, double(viewport.height) / photo.height);
-    const double affordable = std::sqrt(PhotoSession::kPreviewPixels / double(photo.pixels()));
-    const double side = photo.longest() * std::min({fitted, affordable, 1.0});
-    return std::min(photo.longest(), (int(side) / kPreviewStep + 1) * kPreviewStep);
+// How large a picture the view can make use of: as the fitted view shows it, or all of it when more than that is seen.
+int usefulSide(Size photo, const Viewport& viewport) {
+    const Size pixels = viewport.pixelSize();
+    const double fitted = std::min(double(pixels.width) / photo.width, double(pixels.height) / photo.height);
+    const int side = (int(photo.longest() * std::min(fitted, 1.0)) / kSideStep + 1) * kSideStep;
+    return viewport.zoom() * photo.longest() > side ? photo.longest() : std::min(side, photo.longest());
 }
 
 }  // namespace
@@ -221,14 +221,10 @@ void MainWindow::photoOpened(const OpenedPhoto& photo) {
     requestRender();
 }
 
-// The full-size picture is only worth its time when the view shows more of it than the preview holds; exporting and
-// copying make their own.
 void MainWindow::requestRender() {
     if (!document_.isOpen()) return;
     const Size photo = document_.photo().image->size();
-    const Viewport& viewport = canvas_->viewport();
-    RenderRequest request{document_.look(), showing_, previewSide(photo, viewport.pixelSize()), false};
-    request.full = viewport.zoom() * photo.longest() > 1.05 * request.previewSide;
+    const RenderRequest request{document_.look(), showing_, usefulSide(photo, canvas_->viewport())};
     if (request == requested_) return;
     requested_ = request;
     session_.show(request);
@@ -237,7 +233,9 @@ void MainWindow::requestRender() {
 void MainWindow::pictureRendered(const Rendered& picture) {
     const OpenedPhoto& photo = document_.photo();
     if (!document_.isOpen() || picture.request.showing != showing_) return;
-    if (picture.full) canvas_->viewport().setBefore(photo.image);
+    if (picture.image->size().longest() > photo.preview->size().longest()) {
+        canvas_->viewport().setBefore(photo.image);
+    }
     canvas_->viewport().setAfter(picture.image);
     status_->showComposite(picture);
 }

@@ -3,6 +3,7 @@
 
 #include <QFileInfo>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <new>
@@ -15,8 +16,12 @@
 namespace matte {
 namespace {
 
-// A slider that rests this long is taken as set, and the full-size picture is worth making.
-constexpr std::chrono::milliseconds kQuietBeforeFull{150};
+// A slider that rests this long is taken as set, and the settled picture is worth making.
+constexpr std::chrono::milliseconds kQuietBeforeSettled{150};
+// What a quick picture may take, so that with its upload and drawing a slider redraws within 50 ms; where a machine
+// can't keep to it at this size, it is not made smaller still.
+constexpr double kQuickMs = 30;
+constexpr int kSmallestQuickSide = 480;
 
 class Stopwatch {
 public:
@@ -76,7 +81,7 @@ void PhotoSession::post(Job job) {
     {
         const std::lock_guard lock(mutex_);
         if (job.kind == JobKind::open) {
-            if (running_ == JobKind::open || running_ == JobKind::full) jobStop_.request_stop();
+            if (running_ == JobKind::open || running_ == JobKind::settled) jobStop_.request_stop();
             open_ = std::move(job);
         } else {
             errands_.push_back(std::move(job));
@@ -99,9 +104,9 @@ void PhotoSession::open(PhotoSource source) {
 void PhotoSession::show(const RenderRequest& request) {
     {
         const std::lock_guard lock(mutex_);
-        if (running_ == JobKind::full) jobStop_.request_stop();
-        preview_ = request;
-        full_ = request.full ? std::optional(request) : std::nullopt;
+        if (running_ == JobKind::settled) jobStop_.request_stop();
+        quick_ = request;
+        settled_.reset();
     }
     wake_.notify_one();
 }
@@ -141,7 +146,7 @@ void PhotoSession::cancel() {
 std::optional<PhotoSession::Job> PhotoSession::nextJob(std::stop_token quit) {
     std::unique_lock lock(mutex_);
     running_.reset();
-    const auto urgent = [this] { return !errands_.empty() || open_ || preview_; };
+    const auto urgent = [this] { return !errands_.empty() || open_ || quick_; };
     while (!quit.stop_requested()) {
         std::optional<Job> job;
         if (!errands_.empty()) {
@@ -150,16 +155,16 @@ std::optional<PhotoSession::Job> PhotoSession::nextJob(std::stop_token quit) {
         } else if (open_) {
             job = std::move(open_);
             open_.reset();
-        } else if (preview_) {
-            job = Job{JobKind::preview,
-                      [this, request = *preview_](std::stop_token stop) { renderNow(request, false, stop); }};
-            preview_.reset();
-        } else if (!full_) {
-            wake_.wait(lock, quit, [&] { return urgent() || full_; });
-        } else if (!wake_.wait_for(lock, quit, kQuietBeforeFull, urgent) && full_ && !quit.stop_requested()) {
-            job =
-                Job{JobKind::full, [this, request = *full_](std::stop_token stop) { renderNow(request, true, stop); }};
-            full_.reset();
+        } else if (quick_) {
+            job = Job{JobKind::quick, [this, request = *quick_](std::stop_token stop) { renderQuick(request, stop); }};
+            quick_.reset();
+        } else if (!settled_) {
+            wake_.wait(lock, quit, [&] { return urgent() || settled_; });
+        } else if (!wake_.wait_for(lock, quit, kQuietBeforeSettled, urgent) && settled_ && !quit.stop_requested()) {
+            job = Job{JobKind::settled, [this, request = *settled_](std::stop_token stop) {
+                          renderAt(request, shrunkTo(cutout_->source()->size(), request.side), stop);
+                      }};
+            settled_.reset();
         }
         if (!job) continue;
         running_ = job->kind;
@@ -234,23 +239,38 @@ void PhotoSession::openNow(const PhotoSource& source, std::stop_token stop) {
     emit opened(photo);
 }
 
-void PhotoSession::renderNow(const RenderRequest& request, bool full, std::stop_token stop) {
-    if (!cutout_) return;
-    const Stopwatch watch;
+Size PhotoSession::quickSize(Size whole, int side) const {
+    const Size wanted = shrunkTo(whole, std::min(side, previewSize(whole).longest()));
+    const double ms = msPerPixel_ * double(wanted.pixels());
+    if (ms <= kQuickMs) return wanted;
+    const int affordable = int(wanted.longest() * std::sqrt(kQuickMs / ms));
+    return shrunkTo(wanted, std::max(affordable, kSmallestQuickSide));
+}
+
+void PhotoSession::renderQuick(const RenderRequest& request, std::stop_token stop) {
+    if (!cutout_ || request.showing == Showing::original) return;  // the viewport has the original already
     const Size whole = cutout_->source()->size();
-    const Size size = full ? whole : shrunkTo(whole, std::max(1, request.previewSide));
-    Rendered result;
+    const Size size = quickSize(whole, request.side);
+    const double msPerPixel = renderAt(request, size, stop) / double(size.pixels());
+    msPerPixel_ = msPerPixel_ == 0 ? msPerPixel : 0.7 * msPerPixel_ + 0.3 * msPerPixel;
+    if (size == shrunkTo(whole, request.side)) return;
+    const std::lock_guard lock(mutex_);
+    if (!quick_) settled_ = request;
+}
+
+// Returns the milliseconds that grow with the size.
+double PhotoSession::renderAt(const RenderRequest& request, Size size, std::stop_token stop) {
+    const Stopwatch watch;
+    Output output;
     if (request.showing == Showing::matte) {
-        result.image = std::make_shared<const Image>(engine().matte(*cutout_, request.look, size, stop));
-    } else if (request.showing == Showing::original) {
-        return;  // the viewport has it already
+        output.image = std::make_shared<const Image>(engine().matte(*cutout_, request.look, size, stop));
     } else {
-        result.image = engine().composite(*cutout_, lookFor(request), size, stop).image;
+        output = engine().composite(*cutout_, lookFor(request), size, stop);
     }
-    result.request = request;
-    result.full = size == whole;
-    result.ms = watch.ms();
-    emit rendered(result);
+    const double ms = watch.ms();
+    emit rendered({output.image, request, size == cutout_->source()->size(), ms});
+    const auto stage = std::ranges::find(output.times, "composite", &StageTime::name);
+    return stage == output.times.end() ? ms : stage->ms;
 }
 
 void PhotoSession::exportNow(const std::filesystem::path& path, const Look& look, std::stop_token stop) {

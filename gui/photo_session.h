@@ -48,8 +48,7 @@ enum class Showing { result = 1, matte, onBlack, onWhite, original };
 struct RenderRequest {
     Look look;
     Showing showing = Showing::result;
-    int previewSide = 0;  ///< pixels, longest side of the quick picture
-    bool full = false;    ///< follow with the photo's own size once nothing else is asked for
+    int side = 0;  ///< pixels, longest side of the picture that the view can make use of
     bool operator==(const RenderRequest&) const = default;
 };
 
@@ -80,8 +79,9 @@ public:
     // Each returns at once; the newest open() or show() replaces one that waits, the other jobs run in order. GUI
     // thread.
     void open(PhotoSource source);
-    /// Composites the open photo. A running preview is finished, so that a long drag shows every stage of it; a running
-    /// full-size picture for an older request is cancelled.
+    /// Composites the open photo: at once a quick picture, as large as can be had while a slider moves, and, where that
+    /// is smaller than asked for and nothing newer came, the settled one. A running quick picture is finished, so that
+    /// a long drag shows every stage of it; a running settled one for an older request is cancelled.
     void show(const RenderRequest& request);
     void loadBackground(const QString& path);
     void exportTo(const QString& path, const Look& look);
@@ -101,7 +101,7 @@ signals:
     void failed(const QString& sentence);
 
 private:
-    enum class JobKind { open = 1, errand, preview, full };
+    enum class JobKind { open = 1, errand, quick, settled };
     struct Job {
         JobKind kind;
         std::function<void(std::stop_token)> run;
@@ -115,19 +115,22 @@ private:
     // On the worker only.
     Engine& engine();
     void openNow(const PhotoSource& source, std::stop_token stop);
-    void renderNow(const RenderRequest& request, bool full, std::stop_token stop);
+    void renderQuick(const RenderRequest& request, std::stop_token stop);
+    double renderAt(const RenderRequest& request, Size size, std::stop_token stop);
+    [[nodiscard]] Size quickSize(Size whole, int side) const;
     void exportNow(const std::filesystem::path& path, const Look& look, std::stop_token stop);
 
     EngineFactory makeEngine_;
     std::unique_ptr<Engine> engine_;   ///< worker only
     std::shared_ptr<Cutout> cutout_;   ///< worker only: the open photo
+    double msPerPixel_ = 0;            ///< worker only: of quick pictures, smoothed
     std::filesystem::path photoPath_;  ///< worker only: empty for pasted pixels
 
     std::mutex mutex_;  ///< guards what follows: posted by the GUI thread, taken by the worker
     std::condition_variable_any wake_;
     std::deque<Job> errands_;
     std::optional<Job> open_;
-    std::optional<RenderRequest> preview_, full_;
+    std::optional<RenderRequest> quick_, settled_;
     std::optional<JobKind> running_;
     std::stop_source jobStop_;
 

@@ -12,6 +12,8 @@
 namespace matte::test {
 namespace {
 
+constexpr Size kLarge{1600, 1200};  // more than a quick picture may have
+
 /// A session and what it said.
 struct Heard {
     explicit Heard(EngineLog& log) : session(fakeEngine(log)) {
@@ -114,11 +116,29 @@ private slots:
         const ScratchFolder folder;
         EngineLog log;
         Heard heard(log);
-        heard.open(writePhoto(folder / "a.png"));
-        heard.session.show({blur(3), Showing::result, 16, true});
+        heard.open(writePhoto(folder / "a.png", kLarge));
+        heard.session.show({blur(3), Showing::result, kLarge.width});
         QTRY_COMPARE(heard.pictures.size(), 2);
         QVERIFY(!heard.pictures[0].full && heard.pictures[1].full);
-        QVERIFY((heard.pictures[1].image->size() == Size{64, 48}));
+        const auto quick = double(heard.pictures[0].image->size().pixels());
+        QVERIFY(quick <= 1.01 * PhotoSession::kPreviewPixels);  // its sides are rounded
+        QVERIFY(heard.pictures[1].image->size() == kLarge);
+    }
+
+    void aSlowMachineGetsSmallerQuickPictures() {
+        const ScratchFolder folder;
+        EngineLog log;
+        log.compositeMs = 60;
+        Heard heard(log);
+        heard.open(writePhoto(folder / "a.png", {1200, 900}));
+        heard.session.show({blur(3), Showing::result, 1200});
+        QTRY_COMPARE(heard.pictures.size(), 1);
+        QCOMPARE(heard.pictures.last().image->size().width, 1200);
+        heard.session.show({blur(4), Showing::result, 1200});
+        QTRY_COMPARE(heard.pictures.size(), 2);
+        QVERIFY(heard.pictures.last().image->size().width < 900);
+        QTRY_COMPARE(heard.pictures.size(), 3);
+        QCOMPARE(heard.pictures.last().image->size().width, 1200);
     }
 
     void aNewerLookCancelsTheFullSize() {
@@ -126,10 +146,10 @@ private slots:
         EngineLog log;
         log.stallFullSize = true;
         Heard heard(log);
-        heard.open(writePhoto(folder / "a.png"));
-        heard.session.show({blur(3), Showing::result, 16, true});
+        heard.open(writePhoto(folder / "a.png", kLarge));
+        heard.session.show({blur(3), Showing::result, kLarge.width});
         QTRY_COMPARE(log.fullSize.load(), 1);
-        heard.session.show({blur(4), Showing::result, 16, false});
+        heard.session.show({blur(4), Showing::result, 16});
         QTRY_COMPARE(log.cancelled.load(), 1);
         QTRY_COMPARE(heard.pictures.size(), 2);
         QCOMPARE(int(heard.pictures.last().image->row(0)[0]), 4);
