@@ -13,12 +13,30 @@
 
 namespace matte {
 
+MATTE_HOST_DEVICE inline float power(float base, float exponent) {
+#if defined(__CUDA_ARCH__)
+    return __powf(base, exponent);  // a relative error of 1e-6 is nothing beside 8 bits, and many times as fast
+#else
+    return powf(base, exponent);
+#endif
+}
+
 /// sRGB's transfer functions (IEC 61966-2-1); both sides 0 to 1.
 MATTE_HOST_DEVICE inline float srgbToLinear(float encoded) {
-    return encoded <= 0.04045F ? encoded / 12.92F : powf((encoded + 0.055F) / 1.055F, 2.4F);
+    return encoded <= 0.04045F ? encoded / 12.92F : power((encoded + 0.055F) / 1.055F, 2.4F);
 }
 MATTE_HOST_DEVICE inline float linearToSrgb(float linear) {
-    return linear <= 0.0031308F ? linear * 12.92F : 1.055F * powf(linear, 1.0F / 2.4F) - 0.055F;
+    return linear <= 0.0031308F ? linear * 12.92F : 1.055F * power(linear, 1.0F / 2.4F) - 0.055F;
+}
+
+/// One channel each of sRGB from studio-range Y, U, V bytes by ITU-R BT.601, as cameras send them; 0 to 255.
+struct Color {
+    float r, g, b;
+};
+MATTE_HOST_DEVICE inline Color yuvToRgb(float y, float u, float v) {
+    const float light = 1.164384F * (y - 16);
+    return {light + 1.596027F * (v - 128), light - 0.391762F * (u - 128) - 0.812968F * (v - 128),
+            light + 2.017232F * (u - 128)};
 }
 
 MATTE_HOST_DEVICE inline float clampUnit(float value) {
@@ -52,6 +70,25 @@ MATTE_HOST_DEVICE inline float foregroundColor(float mixed, float alpha, float f
     return clampUnit(foreground + alpha * (mixed - alpha * foreground - (1 - alpha) * background));
 }
 
+/// Weight of the wider window's colour, so that a window without any of one side takes that side's colour from farther
+/// away.
+constexpr float kFromFarther = 1e-3F;
+
+/// Mean colour (one channel) of one side, from its window's mean `weighted` by that side's share and the mean `share`
+/// itself; `farther` is the wider window's.
+MATTE_HOST_DEVICE inline float sideColor(float weighted, float share, float farther) {
+    return (weighted + kFromFarther * farther) / (share + kFromFarther);
+}
+
+/// Radii of the two narrower windows of the colours, on a grid whose longest side is `longest`; the widest is the whole
+/// picture.
+MATTE_HOST_DEVICE inline int wideColorRadius(int longest) {
+    return longest / 12 > 2 ? longest / 12 : 2;
+}
+MATTE_HOST_DEVICE inline int narrowColorRadius(int longest) {
+    return longest / 128 > 1 ? longest / 128 : 1;
+}
+
 MATTE_HOST_DEVICE inline float mix(float from, float to, float amount) {
     return from + (to - from) * amount;
 }
@@ -59,6 +96,76 @@ MATTE_HOST_DEVICE inline float mix(float from, float to, float amount) {
 /// Standard deviation of the background blur as a share of the picture's longest side, for a strength of 1 to 100.
 MATTE_HOST_DEVICE inline float blurSigma(float strength) {
     return 0.0004F * strength;
+}
+
+/// Radius of each of three box filters that together come close to a Gaussian of `sigma`: their variances add up.
+inline int blurRadius(float sigma) {
+    const long radius = std::lround((std::sqrt(4 * sigma * sigma + 1) - 1) / 2);
+    return radius > 1 ? int(radius) : 1;
+}
+
+/// The background's blurred colour (one channel) from the means over the window. Deep inside the person no background
+/// is near: the side's own colour, `wide`, fills in there.
+MATTE_HOST_DEVICE inline float blurredColor(float weighted, float share, float wide) {
+    constexpr float kFill = 0.01F;
+    return (weighted + kFill * wide) / (share + kFill);
+}
+
+/// Weighted moments of one window of the guided filter: the weight, colour (3), colour products (6), alpha, colour
+/// times alpha (3), alpha squared.
+constexpr int kMoments = 15;
+
+/// Below this squared contrast (of 0 to 1) a window counts as flat and alpha is not explained by colour there.
+constexpr float kFlatness = 1e-4F;
+
+/// Radius of that window on a grid: it must see both sides of an edge that the network placed a pixel off.
+inline int guidedRadius(int gridLongest, int networkLongest) {
+    constexpr float kWindow = 2;  // half the window in the network's pixels
+    const long radius = std::lround(kWindow * float(gridLongest) / float(networkLongest));
+    return radius > 2 ? int(radius) : 2;
+}
+
+/// One pixel's part in the moments; `color` is sRGB-encoded.
+MATTE_HOST_DEVICE inline void windowMoments(const float* color, float alpha, float* m) {
+    // The network is unsure just where the edge is to be found, so the sure pixels on both sides tell which colours are
+    // whose.
+    constexpr float kUnsure = 0.05F;  // the weight of a pixel of alpha 0.5, beside 1 for a sure one
+    const float weight = kUnsure + (2 * alpha - 1) * (2 * alpha - 1);
+    m[0] = weight;
+    for (int c = 0; c < 3; ++c) m[1 + c] = weight * color[c];
+    m[4] = weight * color[0] * color[0];
+    m[5] = weight * color[0] * color[1];
+    m[6] = weight * color[0] * color[2];
+    m[7] = weight * color[1] * color[1];
+    m[8] = weight * color[1] * color[2];
+    m[9] = weight * color[2] * color[2];
+    m[10] = weight * alpha;
+    for (int c = 0; c < 3; ++c) m[11 + c] = weight * color[c] * alpha;
+    m[14] = weight * alpha * alpha;
+}
+
+/// Weighted regression of alpha on colour in one window: the symmetric 3x3 system (covariance + flatness) a =
+/// covariance with alpha. Writes the model a, b times the share of alpha's variance that it explains, and that share.
+MATTE_HOST_DEVICE inline void solveWindow(const float* sums, float* out) {
+    float m[kMoments];
+    for (int i = 0; i < kMoments; ++i) m[i] = sums[i] / sums[0];
+    const float *mean = m + 1, *square = m + 4, *with = m + 11;
+    const float rr = square[0] - mean[0] * mean[0] + kFlatness, rg = square[1] - mean[0] * mean[1];
+    const float rb = square[2] - mean[0] * mean[2], gg = square[3] - mean[1] * mean[1] + kFlatness;
+    const float gb = square[4] - mean[1] * mean[2], bb = square[5] - mean[2] * mean[2] + kFlatness;
+    const float p = m[10], variance = m[14] - p * p;
+    const float pr = with[0] - mean[0] * p, pg = with[1] - mean[1] * p, pb = with[2] - mean[2] * p;
+    const float crr = gg * bb - gb * gb, crg = gb * rb - rg * bb, crb = rg * gb - gg * rb;
+    const float cgg = rr * bb - rb * rb, cgb = rg * rb - rr * gb, cbb = rr * gg - rg * rg;
+    const float determinant = rr * crr + rg * crg + rb * crb;
+    const float scale = determinant > 0 ? 1 / determinant : 0.0F;
+    const float a[3] = {(crr * pr + crg * pg + crb * pb) * scale, (crg * pr + cgg * pg + cgb * pb) * scale,
+                        (crb * pr + cgb * pg + cbb * pb) * scale};
+    const float explained = a[0] * pr + a[1] * pg + a[2] * pb;
+    const float share = variance > kFlatness ? clampUnit(explained / variance) : 0.0F;
+    for (int c = 0; c < 3; ++c) out[c] = share * a[c];
+    out[3] = share * (p - a[0] * mean[0] - a[1] * mean[1] - a[2] * mean[2]);
+    out[4] = share;
 }
 
 }  // namespace matte

@@ -11,17 +11,6 @@
 namespace matte {
 namespace {
 
-/// Below this squared contrast (of 0 to 1) a window counts as flat and alpha is not explained by colour there.
-constexpr float kFlatness = 1e-4F;
-/// Half the window of the guided filter, in the network's pixels: it must see both sides of an edge that the network
-/// placed a pixel off.
-constexpr float kWindow = 2;
-/// Weight of a pixel of alpha 0.5 in it, beside 1 for a sure one.
-constexpr float kUnsure = 0.05F;
-/// Weight of the wider window's colour, so that a window without any of one side takes that side's colour from farther
-/// away.
-constexpr float kFromFarther = 1e-3F;
-
 void boxRow(const float* in, int width, int channels, int radius, float* out) {
     std::array<float, 16> sum{};
     for (int x = 0; x < std::min(radius, width); ++x) {
@@ -57,36 +46,8 @@ void boxColumns(const Planes& in, int begin, int end, int radius, Planes& out) {
     }
 }
 
-/// Weighted moments of one window: the weight, colour (3), colour products (6), alpha, colour times alpha (3), alpha
-/// squared.
-constexpr int kMoments = 15;
-
-/// Weighted regression of alpha on colour in one window: the symmetric 3x3 system (covariance + flatness) a =
-/// covariance with alpha. Writes the model a, b times the share of alpha's variance that it explains, and that share.
-void solveWindow(const float* sums, float* out) {
-    float m[kMoments];
-    for (int i = 0; i < kMoments; ++i) m[i] = sums[i] / sums[0];
-    const float *mean = m + 1, *square = m + 4, *with = m + 11;
-    const float rr = square[0] - mean[0] * mean[0] + kFlatness, rg = square[1] - mean[0] * mean[1];
-    const float rb = square[2] - mean[0] * mean[2], gg = square[3] - mean[1] * mean[1] + kFlatness;
-    const float gb = square[4] - mean[1] * mean[2], bb = square[5] - mean[2] * mean[2] + kFlatness;
-    const float p = m[10], variance = m[14] - p * p;
-    const float pr = with[0] - mean[0] * p, pg = with[1] - mean[1] * p, pb = with[2] - mean[2] * p;
-    const float crr = gg * bb - gb * gb, crg = gb * rb - rg * bb, crb = rg * gb - gg * rb;
-    const float cgg = rr * bb - rb * rb, cgb = rg * rb - rr * gb, cbb = rr * gg - rg * rg;
-    const float determinant = rr * crr + rg * crg + rb * crb;
-    const float scale = determinant > 0 ? 1 / determinant : 0.0F;
-    const float a[3] = {(crr * pr + crg * pg + crb * pb) * scale, (crg * pr + cgg * pg + cgb * pb) * scale,
-                        (crb * pr + cgb * pg + cbb * pb) * scale};
-    const float explained = a[0] * pr + a[1] * pg + a[2] * pb;
-    const float share = variance > kFlatness ? clampUnit(explained / variance) : 0.0F;
-    for (int c = 0; c < 3; ++c) out[c] = share * a[c];
-    out[3] = share * (p - a[0] * mean[0] - a[1] * mean[1] - a[2] * mean[2]);
-    out[4] = share;
-}
-
-/// Means over windows of `radius` of the person's colour times alpha (3), the background's times 1 - alpha (3), alpha and
-/// 1 - alpha; `foreground` and `background` are the estimates so far.
+/// Means over windows of `radius` of the person's colour times alpha (3), the background's times 1 - alpha (3), alpha
+/// and 1 - alpha; `foreground` and `background` are the estimates so far.
 Planes weightedSums(const Planes& foreground, const Planes& background, const Planes& alpha, int radius) {
     Planes sums(alpha.size, 8);
     const auto pixels = std::ptrdiff_t(alpha.size.pixels());
@@ -129,25 +90,11 @@ Planes toLinear(const Planes& encoded) {
 void fitGuidedFilter(const Planes& guide, const Planes& alpha, Planes& fields) {
     const Planes target = resamplePlanes(alpha, guide.size);
     const auto pixels = std::ptrdiff_t(guide.size.pixels());
-    const int radius =
-        std::max(2, int(std::lround(kWindow * float(guide.size.longest()) / float(alpha.size.longest()))));
+    const int radius = guidedRadius(guide.size.longest(), alpha.size.longest());
     Planes moments(guide.size, kMoments);
 #pragma omp parallel for schedule(static)
     for (std::ptrdiff_t i = 0; i < pixels; ++i) {
-        const float* color = guide.values.data() + i * 3;
-        const float p = target.values[i];
-        // The network is unsure just where the edge is to be found, so the sure pixels on both sides tell which colours
-        // are whose.
-        const float weight = kUnsure + (2 * p - 1) * (2 * p - 1);
-        float* m = moments.values.data() + i * kMoments;
-        *m++ = weight;
-        for (int c = 0; c < 3; ++c) *m++ = weight * color[c];
-        for (int c = 0; c < 3; ++c) {
-            for (int d = c; d < 3; ++d) *m++ = weight * color[c] * color[d];
-        }
-        *m++ = weight * p;
-        for (int c = 0; c < 3; ++c) *m++ = weight * color[c] * p;
-        *m = weight * p * p;
+        windowMoments(guide.values.data() + i * 3, target.values[i], moments.values.data() + i * kMoments);
     }
     boxFilter(moments, radius);
     Planes models(guide.size, 5);
@@ -182,15 +129,15 @@ void estimateColors(const Planes& linear, const Planes& alpha, Planes& fields) {
     const auto pixels = std::ptrdiff_t(alpha.size.pixels());
     const int longest = alpha.size.longest();
     Planes foreground = linear, background = linear, wider(alpha.size, 6);
-    for (const int radius : {longest, std::max(2, longest / 12), std::max(1, longest / 128)}) {
+    for (const int radius : {longest, wideColorRadius(longest), narrowColorRadius(longest)}) {
         const Planes sums = weightedSums(foreground, background, alpha, radius);
 #pragma omp parallel for schedule(static)
         for (std::ptrdiff_t i = 0; i < pixels; ++i) {
             const float* s = sums.values.data() + i * 8;
             float* mean = wider.values.data() + i * 6;
             for (int c = 0; c < 3; ++c) {
-                mean[c] = (s[c] + kFromFarther * mean[c]) / (s[6] + kFromFarther);
-                mean[3 + c] = (s[3 + c] + kFromFarther * mean[3 + c]) / (s[7] + kFromFarther);
+                mean[c] = sideColor(s[c], s[6], mean[c]);
+                mean[3 + c] = sideColor(s[3 + c], s[7], mean[3 + c]);
                 foreground.values[i * 3 + c] =
                     foregroundColor(linear.values[i * 3 + c], alpha.values[i], mean[c], mean[3 + c]);
                 background.values[i * 3 + c] = mean[3 + c];
@@ -213,17 +160,14 @@ void blurBackground(const Planes& linear, const Planes& alpha, float sigma, Plan
         for (int c = 0; c < 3; ++c) sums.values[i * 4 + c] = linear.values[i * 3 + c] * weight;
         sums.values[i * 4 + 3] = weight;
     }
-    // Three box filters of variance sigma^2 / 3 each come close to a Gaussian.
-    const int radius = std::max(1, int(std::lround((std::sqrt(4 * sigma * sigma + 1) - 1) / 2)));
+    const int radius = blurRadius(sigma);
     for (int pass = 0; pass < 3; ++pass) boxFilter(sums, radius);
 #pragma omp parallel for schedule(static)
     for (std::ptrdiff_t i = 0; i < pixels; ++i) {
         const float* s = sums.values.data() + i * 4;
         float* out = fields.values.data() + i * field::kChannels;
-        // Deep inside the person no background is near: the wide mean fills in there.
-        constexpr float kFill = 0.01F;
         for (int c = 0; c < 3; ++c) {
-            out[field::kBlurred + c] = (s[c] + kFill * out[field::kBackground + c]) / (s[3] + kFill);
+            out[field::kBlurred + c] = blurredColor(s[c], s[3], out[field::kBackground + c]);
         }
     }
 }
