@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What light and cameras do to a scene: colour, darkness, blur, noise and compression. All on batches of RGB in 0 to 1 [n, 3, H, W]."""
+import math
+
+import torch
+from torch.nn import functional as F
+
+LUMA = (0.299, 0.587, 0.114)
+
+
+def column(values):
+    return values.view(-1, 1, 1, 1)
+
+
+def grey(image):
+    return (image * torch.tensor(LUMA, device=image.device).view(1, 3, 1, 1)).sum(1, keepdim=True)
+
+
+def colour(image, random, strength):
+    """Exposure, gamma, contrast, saturation, white balance and, for some, near darkness or no colour at all."""
+    n = image.shape[0]
+    gain = torch.exp(random.normal(0.20 * strength, n, 1, 1, 1) + random.normal(0.07 * strength, n, 3, 1, 1))
+    gamma = torch.exp(random.normal(0.22 * strength, n, 1, 1, 1))
+    contrast = torch.exp(random.normal(0.18 * strength, n, 1, 1, 1))
+    saturation = torch.exp(random.normal(0.25 * strength, n, 1, 1, 1)) * (1 - column(random.chance(0.04 * strength, n).float()))
+    dark = column(random.chance(0.12 * strength, n).float()) * random.uniform(0.3, 0.85, n, 1, 1, 1)
+    image = (image * gain).clamp(1e-4, 1) ** gamma * (1 - dark)
+    level = image.mean((1, 2, 3), keepdim=True)
+    image = level + (image - level) * contrast
+    return torch.lerp(grey(image), image, saturation).clamp(0, 1)
+
+
+def gaussian(image, sigma):
+    radius = max(1, math.ceil(2.5 * sigma))
+    taps = torch.exp(-0.5 * (torch.arange(-radius, radius + 1, device=image.device).float() / sigma) ** 2)
+    return separable(image, taps / taps.sum())
+
+
+def separable(image, taps):
+    channels, radius = image.shape[1], len(taps) // 2
+    row = taps.to(image.dtype).view(1, 1, 1, -1).expand(channels, 1, 1, -1)
+    image = F.conv2d(F.pad(image, (radius, radius, 0, 0), mode="replicate"), row, groups=channels)
+    return F.conv2d(F.pad(image, (0, 0, radius, radius), mode="replicate"), row.transpose(2, 3), groups=channels)
+
+
+def streak(image, length, angle):
+    """Motion blur: the mean along a line of `length` pixels."""
+    radius = max(1, round(length / 2))
+    kernel = torch.zeros(2 * radius + 1, 2 * radius + 1)
+    for i in range(4 * radius + 1):
+        t = i / 2 - radius
+        kernel[round(radius + t * math.sin(angle)), round(radius + t * math.cos(angle))] += 1
+    kernel = (kernel / kernel.sum()).to(image).expand(image.shape[1], 1, -1, -1)
+    return F.conv2d(F.pad(image, (radius,) * 4, mode="replicate"), kernel, groups=image.shape[1])
+
+
+def optics(image, alpha, random, strength):
+    """Defocus, motion (which smears the matte as well) and small sensors. Some pictures of a batch get each."""
+    n, _, height, width = image.shape
+    moved = random.subset(0.08 * strength, n)
+    if len(moved):
+        both = torch.cat([image[moved], alpha[moved]], 1)
+        both = streak(both, random.number(2, 0.035 * max(height, width)), random.number(0, math.pi))
+        image[moved], alpha[moved] = both[:, :3], both[:, 3:]
+    blurred = random.subset(0.15 * strength, n)
+    if len(blurred):
+        image[blurred] = gaussian(image[blurred], random.number(0.4, 2.0))
+    coarse = random.subset(0.12 * strength, n)
+    if len(coarse):
+        factor = random.number(0.35, 0.8)
+        small = F.interpolate(image[coarse], size=[int(height * factor), int(width * factor)], mode="bilinear", align_corners=False, antialias=True)
+        image[coarse] = F.interpolate(small, size=(height, width), mode="bicubic", align_corners=False).clamp(0, 1)
+    return image, alpha
+
+
+def noise(image, random, strength):
+    """Shot and read noise, stronger in a few pictures, fine or (after a camera's own scaling) coarse, colour and grey."""
+    n, _, height, width = image.shape
+    deviation = random.uniform(0, 1, n, 1, 1, 1) ** 3 * 0.09 * strength + 0.003
+    fine = torch.randn_like(image)
+    coarse = F.interpolate(torch.randn(n, 3, height // 2, width // 2, device=image.device), size=(height, width), mode="bilinear", align_corners=False)
+    grain = torch.lerp(fine, 1.4 * coarse, random.uniform(0, 1, n, 1, 1, 1))
+    grain = torch.lerp(grain, grain.mean(1, keepdim=True) * 1.6, random.uniform(0, 1, n, 1, 1, 1))
+    return (image + grain * deviation * (0.4 + image.clamp_min(0).sqrt())).clamp(0, 1)
+
+
+def cosines(device):
+    """The 8-point orthonormal DCT-II, [8, 8]."""
+    k, x = torch.arange(8.0, device=device).view(8, 1), torch.arange(8.0, device=device).view(1, 8)
+    basis = torch.cos(math.pi / 8 * (x + 0.5) * k) * 0.5
+    basis[0] *= math.sqrt(0.5)
+    return basis
+
+
+def compressed(image, random):
+    """JPEG without its entropy coding: 8x8 blocks of luma and chroma rounded to steps that grow with frequency; chroma also at half size."""
+    n, _, height, width = image.shape
+    y = grey(image)
+    chroma = F.avg_pool2d(image - y, 2)
+    basis = cosines(image.device)
+    k = torch.arange(8.0, device=image.device)
+    growth = 1 + 0.9 * (k.view(8, 1) + k.view(1, 8))  # roughly the standard's luma table over its first entry
+
+    def rounded(plane, step):
+        _, c, h, w = plane.shape
+        blocks = plane[:, :, : h // 8 * 8, : w // 8 * 8].reshape(n, c, h // 8, 8, w // 8, 8)
+        spectrum = torch.einsum("ki,nchiwj,lj->nchwkl", basis, blocks, basis)
+        table = growth * step.view(-1, 1, 1, 1, 1, 1)
+        spectrum = torch.round(spectrum / table) * table
+        out = plane.clone()
+        out[:, :, : h // 8 * 8, : w // 8 * 8] = torch.einsum("ki,nchwkl,lj->nchiwj", basis, spectrum, basis).reshape(n, c, h // 8 * 8, w // 8 * 8)
+        return out
+
+    step = torch.exp(random.uniform(math.log(0.01), math.log(0.12), n))
+    chroma = F.interpolate(rounded(chroma, 1.3 * step), size=(height, width), mode="bilinear", align_corners=False)
+    return (rounded(y, step) + chroma).clamp(0, 1)
+
+
+def record(image, random, strength=1.0):
+    """Noise and compression: what differs from one frame of a still scene to the next."""
+    image = noise(image, random, strength)
+    packed = random.subset(0.35 * strength + 0.05, image.shape[0])
+    if len(packed):
+        image[packed] = compressed(image[packed], random)
+    return image
+
+
+def shifted(planes, random, pixels=2.0):
+    """`planes` [n, c, H, W] moved by up to `pixels` in x and y, each picture by its own fraction of a pixel; returns a function, so that others can be moved the same."""
+    n, _, height, width = planes.shape
+    offset = random.uniform(-pixels, pixels, n, 2) * torch.tensor([2 / width, 2 / height], device=planes.device)
+    identity = torch.eye(2, 3, device=planes.device).expand(n, 2, 3).clone()
+    identity[:, :, 2] = offset
+    grid = F.affine_grid(identity, (n, 1, height, width), align_corners=False)
+    return lambda other: F.grid_sample(other, grid.to(other.dtype), padding_mode="border", align_corners=False)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What training minimises. Human mattes are right about what is a person and too hard at its edge; the models' mattes are soft at the edge and doubtful where they disagree."""
+import torch
+from torch.nn import functional as F
+
+HUMAN_EDGE = 0.4  # trust in a human matte within a few pixels of its edge, for the losses about softness
+DOUBT = 0.25  # trust in a model's matte where it is neither 0 nor 1 over an area too broad for hair
+WEIGHTS = {"bce": 1.0, "l1": 1.0, "pyramid": 0.6, "overlap": 0.6, "aux": 0.3, "steady": 0.5}
+
+
+def spread(alpha, radius):
+    """Where alpha changes within `radius` pixels, 0 to 1."""
+    size = 2 * radius + 1
+    high = F.max_pool2d(alpha, size, stride=1, padding=radius)
+    low = -F.max_pool2d(-alpha, size, stride=1, padding=radius)
+    return high - low
+
+
+def trust(alpha, soft):
+    """(for what is a person, for softness), each [n, 1, H, W]; soft bool [n] says which mattes models made."""
+    radius = max(2, round(max(alpha.shape[2:]) / 160))
+    soft = soft.view(-1, 1, 1, 1)
+    edge = spread(alpha, radius)
+    area = 4 * radius + 1
+    grey = F.avg_pool2d(4 * alpha * (1 - alpha), area, stride=1, padding=area // 2, count_include_pad=False)
+    doubt = ((grey - 0.35) / 0.3).clamp(0, 1) * soft
+    sure = 1 - (1 - DOUBT) * doubt
+    return sure * (1 + edge), sure * torch.where(soft, 1 + 2 * edge, 1 - (1 - HUMAN_EDGE) * edge)
+
+
+def weighted_mean(values, weight):
+    return (values * weight).sum() / weight.sum().clamp_min(1e-6)
+
+
+def pyramid(alpha, target, weight, levels=4):
+    """L1 between Laplacian pyramids (after Bojanowski et al., 2018), each level weighted by its size in pixels of the first."""
+    total = 0
+    for level in range(levels):
+        if min(alpha.shape[2:]) < 4:
+            break
+        lower, lower_target = F.avg_pool2d(alpha, 2), F.avg_pool2d(target, 2)
+        size = alpha.shape[2:]
+        band = alpha - F.interpolate(lower, size=size, mode="bilinear", align_corners=False)
+        band_target = target - F.interpolate(lower_target, size=size, mode="bilinear", align_corners=False)
+        total = total + 2**level * weighted_mean((band - band_target).abs(), weight)
+        alpha, target, weight = lower, lower_target, F.avg_pool2d(weight, 2)
+    return total
+
+
+def overlap(alpha, target, weight):
+    """1 - soft IoU, of the person and of the background, by picture: the numbers that models are judged by."""
+    total = 0
+    for a, t in ((alpha, target), (1 - alpha, 1 - target)):
+        common = (torch.minimum(a, t) * weight).sum((1, 2, 3))
+        either = (torch.maximum(a, t) * weight).sum((1, 2, 3))
+        slack = 0.005 * a[0].numel()  # a picture with hardly any of this class says little
+        total = total + (1 - (common + slack) / (either + slack)).mean()
+    return total
+
+
+def matte_loss(logits, aux, target, soft):
+    """All terms between logits [n, 1, H, W] (and those of the heads for training) and the matte, by name."""
+    logits = logits.float()
+    alpha = torch.sigmoid(logits)
+    person, softness = trust(target, soft)
+    terms = {
+        "bce": weighted_mean(F.binary_cross_entropy_with_logits(logits, target, reduction="none"), person),
+        "l1": weighted_mean((alpha - target).abs(), softness),
+        "pyramid": pyramid(alpha, target, softness),
+        "overlap": overlap(alpha, target, softness.clamp_max(1)),
+    }
+    small = [F.adaptive_avg_pool2d(target, head.shape[2:]) for head in aux]
+    if aux:
+        terms["aux"] = sum(F.binary_cross_entropy_with_logits(a.float(), t) for a, t in zip(aux, small)) / len(aux)
+    return terms
+
+
+def total(terms):
+    return sum(WEIGHTS[name] * value for name, value in terms.items())

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Training scenes: people cut out of their photos, cropped, turned and set before other backgrounds, beside furniture and each other. Everything is a batch of tensors on the
+accelerator; random numbers that steer come from a CPU generator, so that a seed gives the same scenes and nothing waits for the accelerator."""
+import math
+
+import torch
+from torch.nn import functional as F
+
+EMPTY = 0.07  # share of scenes without a person
+REPLACED = 0.40  # share with another background
+COMPANY = 0.14  # share with a second person
+FURNITURE = 0.30  # share with blocks at the frame's edges
+BARS = 0.03  # share of replaced backgrounds of one colour
+
+
+class Random:
+    """Vectors of random numbers from one CPU generator, moved to `device`."""
+
+    def __init__(self, seed, device):
+        self.generator = torch.Generator().manual_seed(seed)
+        self.device = device
+
+    def uniform(self, low, high, *shape):
+        return (torch.rand(*shape, generator=self.generator) * (high - low) + low).to(self.device, non_blocking=True)
+
+    def normal(self, deviation, *shape):
+        return (torch.randn(*shape, generator=self.generator) * deviation).to(self.device, non_blocking=True)
+
+    def chance(self, probability, n):
+        return self.uniform(0, 1, n) < probability
+
+    def subset(self, probability, n):
+        """Indices of a random part of n; how many is drawn too."""
+        count = int((torch.rand(n, generator=self.generator) < probability).sum())
+        return torch.randperm(n, generator=self.generator)[:count].to(self.device, non_blocking=True)
+
+    def number(self, low, high):
+        return low + (high - low) * float(torch.rand(1, generator=self.generator))
+
+    def draw(self, weights, n):
+        return torch.multinomial(weights, n, replacement=True, generator=self.generator)
+
+    def among(self, choices, n):
+        return choices[torch.randint(len(choices), (n,), generator=self.generator)]
+
+
+def warp(photos, index, centre, scale, angle, flip, size):
+    """[n, 4, H, W] floats in 0 to 1: pixel p of the output shows the photo at centre + R(angle) (scale * (p - middle)), and whether that lies in the photo [n, 1, H, W].
+
+    centre [n, 2] and scale [n, 2] are in pixels of the photo (x, y); beyond the photo's edge its outermost pixels go on.
+    """
+    height, width = size
+    device = centre.device
+    x = (torch.arange(width, device=device) + 0.5 - width / 2).view(1, 1, width) * (scale[:, 0] * flip).view(-1, 1, 1)
+    y = (torch.arange(height, device=device) + 0.5 - height / 2).view(1, height, 1) * scale[:, 1].view(-1, 1, 1)
+    cos, sin = torch.cos(angle).view(-1, 1, 1), torch.sin(angle).view(-1, 1, 1)
+    position = torch.stack([cos * x - sin * y, sin * x + cos * y], -1) + centre.view(-1, 1, 1, 2)
+    extent = photos.sizes[index.to(device)].view(-1, 1, 1, 2)
+    inside = ((position >= 0) & (position <= extent)).all(-1).unsqueeze(1)
+    position = torch.minimum(position.clamp_min(0.5), extent - 0.5)
+    source = photos.pixels[index.to(device)].float() / 255
+    side = source.shape[-1]
+    return F.grid_sample(source, position * (2 / side) - 1, mode="bilinear", padding_mode="border", align_corners=False), inside
+
+
+def crop(photos, index, size, random, strength):
+    """A window of each photo: from half of it to all that fits, slightly stretched and turned."""
+    n, extent = len(index), photos.sizes[index.to(photos.sizes.device)]
+    frame = torch.tensor([size[1], size[0]], device=extent.device).float()
+    fit = (extent / frame).amin(1, keepdim=True)
+    zoom = 1 - random.chance(0.65, n) * random.uniform(0, 0.15 + 0.4 * strength, n)
+    stretch = torch.exp(random.normal(0.08 * strength, n))
+    scale = fit * zoom.view(-1, 1) * torch.stack([stretch, 1 / stretch], 1)
+    # A photo whose shape is near the frame's is shown whole, a little distorted, as the program shows it to the network.
+    whole = extent / frame
+    near = (whole.amax(1) / whole.amin(1) < 1.25) & random.chance(0.35, n)
+    scale = torch.where(near.view(-1, 1), whole, scale)
+    scale = torch.minimum(scale, whole)
+    room = (extent - scale * frame).clamp_min(0)
+    centre = extent / 2 + room * (random.uniform(0, 1, n, 2) - 0.5)
+    angle = random.normal(math.radians(7) * strength, n) * random.chance(0.6, n)
+    return warp(photos, index, centre, scale, angle.clamp(-0.5, 0.5), sign(random, n), size)
+
+
+def place(photos, index, size, random, strength):
+    """Each photo set into a frame that may be larger than it: its lower edge at the frame's or below it, anywhere from left to right."""
+    n, extent = len(index), photos.sizes[index.to(photos.sizes.device)]
+    height, width = size
+    share = random.uniform(0.55, 1.35, n)  # the photo's height in frames
+    scale = extent[:, 1] / (share * height)
+    across = extent[:, 0] / 2 + scale * width * random.uniform(-0.35, 0.35, n)
+    sunk = random.uniform(0, 0.25, n) * random.chance(0.6, n)
+    down = extent[:, 1] * (1 - sunk) - scale * height / 2
+    angle = random.normal(math.radians(3) * strength, n)
+    centre = torch.stack([across, down], 1)
+    # Turned about the lower edge, a corner of it would rise into the frame.
+    centre[:, 1] -= angle.abs() * scale * width / 2
+    pixels, inside = warp(photos, index, centre, torch.stack([scale, scale], 1), angle, sign(random, n), size)
+    return torch.cat([pixels[:, :3], pixels[:, 3:] * inside], 1)
+
+
+def sign(random, n):
+    return 1 - 2 * random.chance(0.5, n).float()
+
+
+def feathered(alpha, random):
+    """A matte a little smaller and softer than `alpha`, so that a cut-out carries no rim of its old background."""
+    tight = random.uniform(0.05, 0.25, alpha.shape[0], 1, 1, 1)
+    alpha = ((alpha - tight) / (1 - 1.6 * tight)).clamp(0, 1)
+    soft = F.avg_pool2d(F.pad(alpha, (1, 1, 1, 1), mode="replicate"), 3, stride=1)
+    return torch.lerp(alpha, soft, random.uniform(0, 1, alpha.shape[0], 1, 1, 1))
+
+
+def painted(n, size, random):
+    """Flat walls: one colour to another across the frame, with broad and faint unevenness, some in lit panels."""
+    coarse = random.uniform(0, 1, n, 3, 2, 2)
+    coarse = torch.lerp(coarse.mean((2, 3), keepdim=True), coarse, random.uniform(0, 0.7, n, 1, 1, 1))
+    rough = random.normal(0.1, n, 1, 6, 6) * random.uniform(0, 1, n, 1, 1, 1) ** 2
+    panels = random.normal(0.25, n, 1, 4, 4) * random.chance(0.3, n).view(-1, 1, 1, 1)
+    smooth = [F.interpolate(layer, size=size, mode="bilinear", align_corners=False) for layer in (coarse, rough)]
+    return (smooth[0] + smooth[1] + F.interpolate(panels, size=size, mode="nearest")).clamp(0, 1)
+
+
+def rooms(backgrounds, n, size, random, strength):
+    """Photos of rooms and painted walls, some out of focus."""
+    index = torch.randint(len(backgrounds), (n,), generator=random.generator)
+    image = crop(backgrounds, index, size, random, strength)[0][:, :3]
+    walls = random.subset(0.3, n)
+    image[walls] = painted(len(walls), size, random)
+    soft = random.subset(0.4, n)
+    factor = random.number(2, 10)
+    small = F.interpolate(image[soft], size=[max(2, int(v / factor)) for v in size], mode="bilinear", align_corners=False, antialias=True)
+    image[soft] = F.interpolate(small, size=size, mode="bicubic", align_corners=False).clamp(0, 1)
+    return image
+
+
+def relit(background, person, alpha, random):
+    """The background with its mean colour and contrast moved some way towards the person's: a cut-out should not give itself away by its light alone."""
+    weight = alpha.sum((2, 3), keepdim=True) + 1
+    target = (person * alpha).sum((2, 3), keepdim=True) / weight
+    mean = background.mean((2, 3), keepdim=True)
+    n = background.shape[0]
+    shift = (target - mean) * random.uniform(-0.2, 0.8, n, 1, 1, 1)
+    return (mean + shift + (background - mean) * random.uniform(0.5, 1.2, n, 1, 1, 1)).clamp(0, 1)
+
+
+def furniture(image, alpha, random):
+    """Blocks with rounded corners that reach in from the frame's edges, most of them dark, behind people or now and then before them."""
+    n, _, height, width = image.shape
+    x = torch.linspace(-1, 1, width, device=image.device).view(1, 1, 1, width)
+    y = torch.linspace(-1, 1, height, device=image.device).view(1, 1, height, 1)
+
+    def each(values):
+        return values.view(-1, 1, 1, 1)
+
+    on_side = random.chance(0.6, n)
+    along, edge = random.uniform(-1, 1, n), random.uniform(0.85, 1.25, n) * sign(random, n)
+    dx, dy = x - each(torch.where(on_side, edge, along)), y - each(torch.where(on_side, along, edge))
+    angle = random.normal(0.12, n)
+    u, v = dx * each(angle.cos()) - dy * each(angle.sin()), dx * each(angle.sin()) + dy * each(angle.cos())
+    half_u, half_v, corner = (each(random.uniform(*span, n)) for span in ((0.08, 0.6), (0.15, 1.0), (0.0, 0.12)))
+    distance = torch.hypot((u.abs() - half_u + corner).clamp_min(0), (v.abs() - half_v + corner).clamp_min(0)) - corner
+    cover = torch.sigmoid(-distance / each(random.uniform(0.002, 0.02, n)))
+    dark = random.uniform(0, 0.2, n, 1, 1, 1) + random.normal(0.02, n, 3, 1, 1)
+    colour = torch.where(each(random.chance(0.7, n)), dark, random.uniform(0, 1, n, 3, 1, 1))
+    shade = 1 + each(random.uniform(-0.4, 0.4, n)) * u + each(random.uniform(-0.4, 0.4, n)) * v
+    in_front = each(random.chance(0.15, n)) * (half_u < 0.3)
+    cover = cover * torch.where(in_front, torch.ones_like(alpha), 1 - alpha)
+    return torch.lerp(image, (colour * shade).clamp(0, 1), cover), alpha * torch.where(in_front, 1 - cover, torch.ones_like(alpha))
+
+
+def compose(people, backgrounds, n, size, random, strength=1.0):
+    """(RGB [n, 3, H, W], alpha [n, 1, H, W], soft bool [n]) for a frame of `size` (H, W). Strength 0 to 1: how far scenes stray from the photos."""
+    index = random.draw(people.weight, n)
+    pixels, _ = crop(people, index, size, random, strength)
+    image, alpha = pixels[:, :3], pixels[:, 3:]
+    soft = people.soft[index.to(image.device)]
+
+    replaced = random.subset(REPLACED * (0.5 + 0.5 * strength), n)
+    if len(replaced):
+        room = rooms(backgrounds, len(replaced), size, random, strength)
+        cut, cut_alpha = image[replaced], alpha[replaced]
+        wide = torch.arange(len(replaced) // 2)
+        if len(wide) and len(people.placeable):
+            chosen = random.among(people.placeable, len(wide))
+            pixels = place(people, chosen, size, random, strength)
+            cut[: len(wide)], cut_alpha[: len(wide)] = pixels[:, :3], pixels[:, 3:]
+            soft[replaced[: len(wide)]] = people.soft[chosen.to(image.device)]
+        bars = random.subset(BARS, len(replaced))
+        room[bars] = random.uniform(0, 0.1, len(bars), 3, 1, 1)
+        cut_alpha = feathered(cut_alpha, random)
+        room = relit(room, cut, cut_alpha, random)
+        image[replaced], alpha[replaced] = torch.lerp(room, cut, cut_alpha), cut_alpha
+
+    empty = random.subset(EMPTY, n)
+    if len(empty):
+        image[empty], alpha[empty] = rooms(backgrounds, len(empty), size, random, strength), torch.zeros_like(alpha[empty])
+
+    company = random.subset(COMPANY * strength, n)
+    if len(company) and len(people.placeable):
+        pixels = place(people, random.among(people.placeable, len(company)), size, random, strength)
+        second = feathered(pixels[:, 3:], random)
+        image[company] = torch.lerp(image[company], pixels[:, :3], second)
+        alpha[company] = 1 - (1 - alpha[company]) * (1 - second)
+
+    for share in (FURNITURE, FURNITURE / 2):
+        blocks = random.subset(share * strength, n)
+        if len(blocks):
+            image[blocks], alpha[blocks] = furniture(image[blocks], alpha[blocks], random)
+    return image, alpha, soft

@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Trains a matting network on packed photos for a number of minutes; a later run can go on from its checkpoint. README.md has the commands.
+
+The schedule (learning rate, strength of augmentation) spans --total-minutes of training; a run stops after its own --minutes. With --steps the schedule counts steps instead
+of minutes, which makes a run repeatable. Under torchrun every process trains on its own GPU and gradients are averaged.
+"""
+import argparse
+import contextlib
+import copy
+import math
+import os
+import time
+
+import torch
+from torch import distributed
+
+import camera
+import data
+import losses
+import model
+import scene
+
+# Frames by (height, width) in units of 32 pixels at the middle size; most people stand upright, most cameras lie.
+SHAPES = [(12, 9), (12, 9), (12, 8), (12, 10), (11, 11), (9, 12), (8, 12), (7, 12)]
+SIZES = [256, 288, 320, 320, 384, 384, 448, 512, 640, 768]  # longest side
+SIZE_SHARES = [4, 4, 4, 4, 4, 4, 3, 3, 1, 1]
+
+
+def parse(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", help="folder of packs")
+    parser.add_argument("--model", default="portrait", choices=model.WIDTHS)
+    parser.add_argument("--out", default="run", help="folder for checkpoint.pt")
+    parser.add_argument("--minutes", type=float, default=8)
+    parser.add_argument("--total-minutes", type=float, help="length of the whole schedule; default: --minutes")
+    parser.add_argument("--steps", type=int, help="the schedule in steps, instead of minutes")
+    parser.add_argument("--stop-after", type=int, help="stop this run at this step of the schedule")
+    parser.add_argument("--megapixels", type=float, default=7.0, help="pixels of a batch on each GPU")
+    parser.add_argument("--rate", type=float, default=2e-3)
+    parser.add_argument("--decay", type=float, default=0.03)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--init", help="a model file to start from instead of random weights")
+    parser.add_argument("--elapsed", type=float, default=0, help="minutes of the schedule that --init has behind it")
+    parser.add_argument("--teacher", help="a model file whose mattes the network learns beside the labels")
+    parser.add_argument("--scale", type=float, default=1.0, help="multiplies the sizes of frames")
+    return parser.parse_args(argv)
+
+
+class Team:
+    """The processes that train together, one by itself by default."""
+
+    def __init__(self):
+        self.size, self.rank = int(os.environ.get("WORLD_SIZE", 1)), int(os.environ.get("RANK", 0))
+        cuda = torch.cuda.is_available()
+        self.device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0))) if cuda else torch.device("cpu")
+        if cuda:
+            torch.cuda.set_device(self.device)
+        if self.size > 1:
+            distributed.init_process_group("nccl" if cuda else "gloo")
+
+    def average(self, tensors):
+        if self.size > 1:
+            flat = torch.cat([t.flatten() for t in tensors])
+            distributed.all_reduce(flat)
+            flat /= self.size
+            for t, part in zip(tensors, flat.split([t.numel() for t in tensors])):
+                t.copy_(part.view_as(t))
+
+    def agreed(self, value):
+        """The first process's value."""
+        if self.size == 1:
+            return value
+        tensor = torch.tensor([value], dtype=torch.float64, device=self.device)
+        distributed.broadcast(tensor, 0)
+        return float(tensor)
+
+    def say(self, *words):
+        if self.rank == 0:
+            print(*words, flush=True)
+
+
+class Trainer:
+    def __init__(self, args, team, people, backgrounds):
+        self.args, self.team, self.people, self.backgrounds = args, team, people, backgrounds
+        device = team.device
+        torch.manual_seed(args.seed)
+        net = model.load_model(args.init)[0] if args.init else model.UNet(model.WIDTHS[args.model])
+        self.net = net.train().to(device, memory_format=torch.channels_last)
+        self.ema = copy.deepcopy(self.net).eval().requires_grad_(False)
+        weights = [p for p in self.net.parameters() if p.ndim > 1]
+        others = [p for p in self.net.parameters() if p.ndim == 1]
+        groups = [{"params": weights, "weight_decay": args.decay}, {"params": others, "weight_decay": 0.0}]
+        self.optimizer = torch.optim.AdamW(groups, lr=args.rate, betas=(0.9, 0.98), **({"fused": True} if device.type == "cuda" else {}))
+        self.teacher = model.load_model(args.teacher)[0].to(device, memory_format=torch.channels_last) if args.teacher else None
+        self.step, self.fresh = 0, 0  # steps of the schedule; steps since the optimiser was new
+        self.minutes = args.elapsed
+        self.pixels = args.megapixels * 1e6
+        torch.manual_seed(args.seed + 100 + team.rank)  # noise on the accelerator
+        self.frames = scene.Random(args.seed, "cpu")  # the same in every process: all work on frames of one size at a time
+        self.random = scene.Random(args.seed * 1000 + team.rank, device)
+
+    def autocast(self):
+        if self.team.device.type == "cuda":
+            return torch.autocast("cuda", dtype=torch.bfloat16)
+        return contextlib.nullcontext()
+
+    def progress(self):
+        if self.args.steps:
+            return self.step / self.args.steps
+        return self.minutes / (self.args.total_minutes or self.args.minutes)
+
+    def rate(self):
+        """Warm-up over the first 2% (and 200 steps of a new optimiser), then a cosine to 1%."""
+        done = min(1.0, self.progress())
+        warm = min(1.0, (done + 1e-3) / 0.02, (self.fresh + 1) / (200 if not self.args.steps else 1))
+        return self.args.rate * warm * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * done)))
+
+    def strength(self):
+        """Full augmentation until the last fifth, which leads back towards photos as they are."""
+        return 1.0 - 0.6 * min(1.0, max(0.0, (self.progress() - 0.8) / 0.2))
+
+    def frame(self):
+        """(count, height, width) of the next batch."""
+        longest = SIZES[int(self.frames.draw(torch.tensor(SIZE_SHARES, dtype=torch.float), 1))] * self.args.scale
+        shape = SHAPES[int(self.frames.among(torch.arange(len(SHAPES)), 1))]
+        height, width = (max(1, round(longest * side / max(shape) / self.net.multiple)) * self.net.multiple for side in shape)
+        return max(4, int(self.pixels / 1.25 / (height * width))), height, width
+
+    def batch(self):
+        """(RGB, matte, soft, steady): the last `len(steady)` pictures are the first ones again, moved a little and with other noise; steady moves a matte alike."""
+        count, height, width = self.frame()
+        strength = self.strength()
+        image, alpha, soft = scene.compose(self.people, self.backgrounds, count, (height, width), self.random, strength)
+        image = camera.colour(image, self.random, strength)
+        image, alpha = camera.optics(image, alpha, self.random, strength)
+        twins = max(1, count // 4)
+        move = camera.shifted(alpha[:twins], self.random)
+        light = torch.exp(self.random.normal(0.03, twins, 1, 1, 1))
+        image = torch.cat([image, (move(image[:twins]) * light).clamp(0, 1)])
+        alpha = torch.cat([alpha, move(alpha[:twins])]).clamp(0, 1)
+        image = camera.record(image, self.random, strength)
+        return image, alpha, torch.cat([soft, soft[:twins]]), (twins, move)
+
+    def losses(self, image, alpha, soft, steady):
+        inputs = model.normalise(image).contiguous(memory_format=torch.channels_last)
+        with self.autocast():
+            logits, aux = self.net(inputs, with_aux=True)
+            taught = self.teacher(inputs).float() if self.teacher else None
+        terms = losses.matte_loss(logits, aux, alpha, soft)
+        if self.teacher:
+            lesson = losses.matte_loss(logits, [], torch.sigmoid(taught), torch.ones_like(soft))
+            terms = {name: 0.4 * value + 0.6 * lesson.get(name, value) for name, value in terms.items()}
+        twins, move = steady
+        found = torch.sigmoid(logits.float())
+        margin = 3
+        inner = (slice(None), slice(None), slice(margin, -margin), slice(margin, -margin))
+        terms["steady"] = (found[-twins:] - move(found[:twins]))[inner].abs().mean()
+        return terms
+
+    def train_step(self):
+        terms = self.losses(*self.batch())
+        loss = losses.total(terms)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        self.team.average([p.grad for p in self.net.parameters() if p.grad is not None])
+        torch.nn.utils.clip_grad_norm_(self.net.parameters(), 2.0)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.rate()
+        self.optimizer.step()
+        self.step += 1
+        self.fresh += 1
+        self.follow()
+        return {name: value.detach() for name, value in terms.items()}
+
+    @torch.no_grad()
+    def follow(self):
+        """The exponential moving average of weights and batch-norm statistics, over about the last thousand steps."""
+        keep = min(0.999, (1 + self.fresh) / (10 + self.fresh))
+        ours, theirs = self.ema.state_dict(), self.net.state_dict()
+        names = [name for name in ours if ours[name].is_floating_point()]
+        torch._foreach_mul_([ours[n] for n in names], keep)
+        torch._foreach_add_([ours[n] for n in names], [theirs[n] for n in names], alpha=1 - keep)
+
+    def save(self, path):
+        state = {name: getattr(self, name) for name in ("step", "fresh", "minutes", "pixels")}
+        for name in ("net", "ema", "optimizer"):
+            state[name] = getattr(self, name).state_dict()
+        state["generators"] = [self.frames.generator.get_state(), self.random.generator.get_state(), torch.get_rng_state()]
+        state["model"] = self.args.model
+        torch.save(state, path + ".new")
+        os.replace(path + ".new", path)
+
+    def resume(self, path):
+        state = torch.load(path, map_location="cpu")
+        if state["model"] != self.args.model:
+            raise SystemExit(f"{path} holds a {state['model']}, not a {self.args.model}: name another --out")
+        for name in ("net", "ema", "optimizer"):
+            getattr(self, name).load_state_dict(state[name])
+        for name in ("step", "fresh", "minutes", "pixels"):
+            setattr(self, name, state[name])
+        if self.team.rank == 0:
+            self.frames.generator.set_state(state["generators"][0])
+            self.random.generator.set_state(state["generators"][1])
+            torch.set_rng_state(state["generators"][2])
+        else:
+            self.frames.generator.set_state(state["generators"][0])
+            self.random.generator.manual_seed(self.args.seed * 1000 + self.team.rank + self.step)
+
+
+def run(trainer, checkpoint):
+    """Trains until this run's minutes or steps are over; saves every two minutes and at the end."""
+    args, team = trainer.args, trainer.team
+    began, before, saved = time.time(), trainer.minutes, time.time()
+    seen, sums, last = 0, {}, 0.0
+    while trainer.progress() < 1 and not (args.stop_after and trainer.step >= args.stop_after):
+        try:
+            terms = trainer.train_step()
+        except torch.cuda.OutOfMemoryError if hasattr(torch.cuda, "OutOfMemoryError") else MemoryError:
+            if team.size > 1:
+                raise  # the others wait in a collective operation: nothing can be saved but the last checkpoint
+            trainer.pixels *= 0.7
+            torch.cuda.empty_cache()
+            team.say(f"out of memory: going on with {trainer.pixels / 1e6:.1f} megapixels a batch")
+            continue
+        for name, value in terms.items():
+            sums[name] = sums.get(name, 0) + value
+        seen += 1
+        if trainer.step % 20:
+            continue
+        trainer.minutes = before + team.agreed((time.time() - began) / 60)
+        if trainer.minutes - before >= args.minutes and not args.steps:
+            break
+        if time.time() - last > 20:
+            means = " ".join(f"{name} {float(value) / seen:.4f}" for name, value in sums.items())
+            pictures = seen * trainer.pixels / (320 * 240) * team.size / max(1e-6, time.time() - (last or began))
+            team.say(f"{trainer.minutes:6.2f} min step {trainer.step} {pictures:.0f} pictures/s (of 320x240) rate {trainer.rate():.2e} {means}")
+            seen, sums, last = 0, {}, time.time()
+        if team.rank == 0 and time.time() - saved > 120:
+            trainer.save(checkpoint)
+            saved = time.time()
+    if team.rank == 0:
+        trainer.save(checkpoint)
+    team.say(f"trained to minute {trainer.minutes:.2f}, step {trainer.step}, in this run {(time.time() - began) / 60:.2f} min")
+
+
+def main(argv=None):
+    args = parse(argv)
+    team = Team()
+    torch.backends.cudnn.benchmark = True
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    began = time.time()
+    people, backgrounds, _ = data.load(args.data, team.device)
+    team.say(f"{len(people)} photos of people, {len(backgrounds)} of rooms, loaded in {time.time() - began:.1f} s")
+    trainer = Trainer(args, team, people, backgrounds)
+    os.makedirs(args.out, exist_ok=True)
+    checkpoint = os.path.join(args.out, "checkpoint.pt")
+    if os.path.exists(checkpoint):
+        trainer.resume(checkpoint)
+        team.say(f"going on from {checkpoint}: minute {trainer.minutes:.2f}, step {trainer.step}")
+    run(trainer, checkpoint)
+    if team.size > 1:
+        distributed.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Smoke test of inference/training on the CPU with generated pictures: every stage runs, and what must hold of each holds. Needs torch alone.
+
+    /usr/bin/python3 tests/training/smoke_test.py
+"""
+import os
+import sys
+import tempfile
+import traceback
+
+import torch
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inference", "training"))
+import camera  # noqa: E402
+import data  # noqa: E402
+import evaluate  # noqa: E402
+import export  # noqa: E402
+import losses  # noqa: E402
+import model  # noqa: E402
+import scene  # noqa: E402
+import train  # noqa: E402
+
+CPU = torch.device("cpu")
+
+
+def disc(height, width, seed):
+    """A photo of a bright disc, standing on the lower edge, on a dark ground, and its matte: wherever the photo is bright, somebody is."""
+    generator = torch.Generator().manual_seed(seed)
+    y, x = torch.meshgrid(torch.arange(height).float(), torch.arange(width).float(), indexing="ij")
+    radius = 0.3 * min(height, width) * (1 + 0.3 * torch.rand(1, generator=generator))
+    matte = (radius - torch.hypot(x - width / 2, y - 0.7 * height) + 0.5).clamp(0, 1)
+    photo = (0.1 + 0.8 * matte).expand(3, -1, -1)
+    return (photo * 255).round().byte(), (matte * 255).round().byte()[None]
+
+
+def photos():
+    sizes = [(64, 48), (60, 80), (72, 72), (80, 56)]
+    people = [("labelled/eg1800" if i % 2 else "pseudo/made", *disc(*size, i), i % 2 == 0) for i, size in enumerate(sizes)]
+    rooms = [("backgrounds/made", torch.full((3, 50, 70), 20 + 8 * i, dtype=torch.uint8), None, False) for i in range(3)]
+    return data.PhotoSet(people, CPU), data.PhotoSet(rooms, CPU)
+
+
+def trainer(*options, out):
+    args = train.parse(["unused", "--model", "tiny", "--out", out, "--steps", "4", "--scale", "0.125", "--megapixels", "0.01", *options])
+    return train.Trainer(args, train.Team(), *photos())
+
+
+def test_photos_keep_size_and_edges():
+    people, rooms = photos()
+    assert len(people) == 4 and people.sizes[1].tolist() == [80, 60]
+    assert people.photo(2)[0].shape == (1, 3, 72, 72)
+    assert rooms.photo(0)[1].max() == 0
+    half = torch.zeros(1, 4, 4, dtype=torch.uint8)
+    half[0, :, :2] = 255
+    assert data.edges(half) == [1.0, 0.5, 0.0, 0.5]
+
+
+def test_warp_of_nothing_is_the_photo():
+    people, _ = photos()
+    extent = people.sizes[:1]
+    one = torch.ones(1)
+    pixels, inside = scene.warp(people, torch.tensor([0]), extent / 2, torch.ones(1, 2), 0 * one, one, (64, 48))
+    assert torch.allclose(pixels[:, :3], people.photo(0)[0], atol=1e-5) and inside.all()
+
+
+def test_geometry_keeps_photo_and_matte_together():
+    people, _ = photos()
+    random = scene.Random(3, CPU)
+    for placed in (scene.crop, scene.place):
+        pixels = placed(people, torch.tensor([0, 1, 2, 3] * 4), (48, 64), random, 1.0)
+        pixels = pixels[0] if placed is scene.crop else pixels
+        image, alpha = pixels[:, :3], pixels[:, 3:]
+        visible = alpha > 0.02  # a placed photo has no matte beyond its edges
+        assert alpha.max() > 0.9
+        assert (image[:, :1] - (0.1 + 0.8 * alpha))[visible].abs().max() < 0.02, placed.__name__
+
+
+def test_optics_move_photo_and_matte_together():
+    random = scene.Random(5, CPU)
+    alpha = torch.zeros(16, 1, 48, 48)
+    alpha[:, :, 10:30, 12:36] = 1
+    image, smeared = camera.optics(alpha.expand(-1, 3, -1, -1).clone(), alpha.clone(), random, 1.0)
+    moved = (smeared != alpha).flatten(1).any(1)
+    assert moved.any() and not moved.all()
+    centre = torch.arange(48.0)
+    for planes in (image[:, :1], smeared):
+        mass = planes.sum((1, 2, 3))
+        assert torch.allclose((planes.sum(3) * centre).sum((1, 2)) / mass, torch.full((16,), 19.5), atol=0.3)
+
+
+def test_scenes_are_finite_repeatable_and_varied():
+    scenes = [scene.compose(*photos(), 32, (64, 96), scene.Random(7, CPU)) for _ in range(2)]
+    for first, second in zip(*scenes):
+        assert torch.equal(first, second)
+    image, alpha, soft = scenes[0]
+    assert image.shape == (32, 3, 64, 96) and alpha.shape == (32, 1, 64, 96)
+    for planes in (image, alpha):
+        assert planes.isfinite().all() and planes.min() >= 0 and planes.max() <= 1
+    assert (alpha.amax((1, 2, 3)) == 0).any(), "no empty room among 32 scenes"
+    assert soft.any() and not soft.all()
+
+
+def test_furniture_is_background():
+    random = scene.Random(11, CPU)
+    image, alpha = torch.full((24, 3, 48, 64), 0.9), torch.zeros(24, 1, 48, 64)
+    after, matte = scene.furniture(image.clone(), alpha, random)
+    assert matte.max() == 0 and (after - image).abs().amax((1, 2, 3)).gt(0.1).float().mean() > 0.7
+
+
+def test_cameras_stay_in_range():
+    random = scene.Random(13, CPU)
+    image = torch.rand(8, 3, 56, 72)
+    bright = camera.record(camera.colour(image, random, 1.0), random)
+    assert bright.isfinite().all() and bright.min() >= 0 and bright.max() <= 1
+    flat = torch.full((1, 3, 32, 32), 0.5)
+    assert torch.allclose(camera.compressed(flat, random), flat, atol=0.07)
+    basis = camera.cosines(CPU)
+    assert torch.allclose(basis @ basis.T, torch.eye(8), atol=1e-5)
+
+
+def test_losses_prefer_the_truth():
+    people, _ = photos()
+    truth = people.photo(0)[1]
+    soft = torch.tensor([False])
+
+    def loss(alpha):
+        return float(losses.total(losses.matte_loss(torch.logit(alpha.clamp(1e-4, 1 - 1e-4)), [], truth, soft)))
+
+    right, shifted, nothing = loss(truth), loss(truth.roll(2, 3)), loss(torch.zeros_like(truth))
+    assert right < shifted < nothing
+    assert losses.overlap(truth, truth, torch.ones_like(truth)) == 0
+
+
+def test_training_goes_on_where_it_stopped():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "checkpoint.pt")
+        whole = trainer(out=folder)
+        for _ in range(2):
+            whole.train_step()
+        first = trainer(out=folder)
+        first.train_step()
+        first.save(path)
+        second = trainer("--seed", "1", out=folder)
+        second.resume(path)
+        second.train_step()
+        for name, value in whole.net.state_dict().items():
+            assert torch.equal(value, second.net.state_dict()[name]), name
+        for name, value in whole.ema.state_dict().items():
+            assert torch.allclose(value, second.ema.state_dict()[name]), name
+
+
+def test_training_learns():
+    with tempfile.TemporaryDirectory() as folder:
+        learner = trainer("--steps", "30", "--rate", "0.01", out=folder)
+        scenes = learner.batch()
+        learner.batch = lambda: scenes
+        sums = [float(losses.total(learner.train_step())) for _ in range(30)]
+        assert sums[-1] < 0.7 * sums[0], sums
+
+
+def test_run_and_export_are_read_back():
+    with tempfile.TemporaryDirectory() as folder:
+        checkpoint, path = os.path.join(folder, "checkpoint.pt"), os.path.join(folder, "tiny.safetensors")
+        learner = trainer("--stop-after", "2", out=folder)
+        train.run(learner, checkpoint)
+        export.main([checkpoint, path, "--longest-side", "96", "--commit", "abc"])
+        net, facts = model.load_model(path)
+        assert facts["longest_side"] == "96" and facts["widths"] == "4 6 8" and facts["commit"] == "abc"
+        ours = model.exported(learner.ema.state_dict())
+        assert set(ours) == set(model.exported(net.state_dict())) and not any("aux" in name for name in ours)
+        for name, value in model.exported(net.state_dict()).items():
+            assert torch.equal(value, ours[name].half().float()), name
+        taught = trainer("--teacher", path, out=folder)
+        taught.train_step()
+
+
+def test_evaluation_knows_right_from_wrong():
+    people, _ = photos()
+
+    class Bright(torch.nn.Module):
+        multiple = 8
+
+        def forward(self, x):
+            return (x[:, :1] - 0.1) * 20
+
+    table = evaluate.evaluate(Bright(), people, [48, 96])
+    assert table["96"]["all"]["miou"] > 0.97 > 0.9 > evaluate.score(torch.zeros(1, 1, 8, 8), torch.ones(1, 1, 8, 8))["miou"]
+    assert evaluate.input_size(400, 300, 384, 32) == (384, 288)
+    for inputs, outputs in ((300, 288), (288, 300), (7, 3)):
+        rows = evaluate.taps(inputs, outputs, CPU).sum(1)
+        assert torch.allclose(rows, torch.ones(outputs), atol=1e-5)
+
+
+def test_models_keep_their_bounds():
+    for name, megabytes in (("portrait", 16.0), ("portrait-lite", 2.0)):
+        weights = sum(v.numel() for v in model.exported(model.UNet(model.WIDTHS[name]).state_dict()).values())
+        assert 2 * weights / 1e6 < megabytes, name
+    assert model.gflops(model.WIDTHS["portrait-lite"], 160, 256) < 2.5
+
+
+def main():
+    torch.set_num_threads(2)
+    passed = failed = 0
+    for name, test in sorted(globals().items()):
+        if name.startswith("test_"):
+            try:
+                test()
+                passed += 1
+            except Exception:
+                failed += 1
+                print(f"FAILED {name}")
+                traceback.print_exc()
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
