@@ -175,7 +175,9 @@ int main(int argc, char** argv) {
     std::stop_source work;
     try {
         const InterruptWatcher watcher(work);
-        return runCommandLine(argc, argv, work.get_token());
+        const ExitCode code = runCommandLine(argc, argv, work.get_token());
+        if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+        throw Error(Area::output, "What there is to say can't be printed: free some space where it goes.");
     } catch (const Error& error) {
         printMessage(error.what());
         return exitCodeOf(error.area);

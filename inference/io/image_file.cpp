@@ -32,20 +32,26 @@ constexpr std::uintmax_t kMaxFileBytes = (std::uintmax_t(1) << 31) - 1;
 class SilentCerr {
 public:
     SilentCerr() {
-        const std::lock_guard lock(mutex_);
-        if (holders_++ == 0) shown_ = std::cerr.rdbuf(nullptr);
+        const std::lock_guard lock(shared().mutex);
+        if (shared().holders++ == 0) shared().shown = std::cerr.rdbuf(nullptr);
     }
     ~SilentCerr() {
-        const std::lock_guard lock(mutex_);
-        if (--holders_ == 0) std::cerr.rdbuf(shown_);
+        const std::lock_guard lock(shared().mutex);
+        if (--shared().holders == 0) std::cerr.rdbuf(shared().shown);
     }
     SilentCerr(const SilentCerr&) = delete;
     SilentCerr& operator=(const SilentCerr&) = delete;
 
 private:
-    static inline std::mutex mutex_;
-    static inline int holders_ = 0;
-    static inline std::streambuf* shown_ = nullptr;
+    struct Shared {
+        std::mutex mutex;
+        int holders = 0;
+        std::streambuf* shown = nullptr;
+    };
+    static Shared& shared() {
+        static Shared instance;
+        return instance;
+    }
 };
 
 /// The chunks that make up the picture. The rest (profiles, text, times) is left out because libpng prints a warning on

@@ -84,8 +84,8 @@ cv::Mat toOpenCv(const ImageView& image, bool formatHasAlpha) {
     const bool opaque = isOpaque(image);
     if (!opaque && !formatHasAlpha) return overWhite(image);
     // OpenCV takes no const data, and the encoders change none.
-    const cv::Mat pixels(image.size.height, image.size.width, CV_MAKETYPE(CV_8U, bytesPerPixel(image.format)),
-                         const_cast<std::uint8_t*>(image.data), std::size_t(image.strideBytes));
+    cv::Mat pixels(image.size.height, image.size.width, CV_MAKETYPE(CV_8U, bytesPerPixel(image.format)),
+                   const_cast<std::uint8_t*>(image.data), std::size_t(image.strideBytes));
     if (image.format != PixelFormat::rgba8) return pixels;
     cv::Mat ordered;
     cv::cvtColor(pixels, ordered, opaque ? cv::COLOR_RGBA2BGR : cv::COLOR_RGBA2BGRA);

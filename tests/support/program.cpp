@@ -24,6 +24,7 @@ std::string contents(int file) {
 Program::Program(const std::vector<std::string>& words, const std::map<std::string, std::string>& environment)
     : out_(::memfd_create("out", MFD_CLOEXEC)), err_(::memfd_create("err", MFD_CLOEXEC)) {
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     process_ = ::fork();

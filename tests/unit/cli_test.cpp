@@ -245,6 +245,12 @@ TEST_F(Cli, TellsInputModelEngineAndOutputApart) {
     EXPECT_FALSE(fs::exists(at("out.png")));
 }
 
+// A script that keeps the JSON learns that it has none.
+TEST_F(Cli, FailsWhenItsOutputGoesNowhere) {
+    const std::string command = std::string(MATTE_CLI) + " info --json > /dev/full";
+    expectRefused(test::Program({"/bin/sh", "-c", command}).wait(), 7, "can't be printed");
+}
+
 TEST_F(Cli, SaysWhyCudaIsNotThere) {
     if (json::parse(runCli({"info", "--json"}).out)["engines"][1]["available"]) {
         GTEST_SKIP() << "this machine has a usable NVIDIA GPU";
