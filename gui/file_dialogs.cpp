@@ -25,7 +25,7 @@ QString folderOrPictures(const QString& folder) {
 QString askForPicture(QWidget* parent, const QString& title, QString& folder) {
     const QString filters =
         text("Pictures (*.jpg *.jpeg *.png *.webp *.tif *.tiff *.bmp)") + ";;" + text("All files (*)");
-    const QString path = QFileDialog::getOpenFileName(parent, title, folderOrPictures(folder), filters);
+    QString path = QFileDialog::getOpenFileName(parent, title, folderOrPictures(folder), filters);
     if (!path.isEmpty()) folder = QFileInfo(path).absolutePath();
     return path;
 }

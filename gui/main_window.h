@@ -24,6 +24,7 @@ class WindowBars;
 
 class MainWindow : public QMainWindow {
     Q_OBJECT
+    Q_DISABLE_COPY_MOVE(MainWindow)
 
 public:
     /// Reads the settings from `store`, and writes them there when it is closed. `background` goes before the one that

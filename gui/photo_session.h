@@ -61,6 +61,7 @@ struct Rendered {
 
 class PhotoSession : public QObject {
     Q_OBJECT
+    Q_DISABLE_COPY_MOVE(PhotoSession)
 
 public:
     using EngineFactory = std::function<std::unique_ptr<Engine>()>;

@@ -15,6 +15,7 @@ namespace matte {
 
 class Viewport : public QOpenGLWidget {
     Q_OBJECT
+    Q_DISABLE_COPY_MOVE(Viewport)
 
 public:
     explicit Viewport(QWidget* parent = nullptr);

@@ -30,15 +30,13 @@ QString writeText(const std::filesystem::path& path, const std::string& text) {
     return QString::fromStdString(path.string());
 }
 
-WindowFixture::WindowFixture(PhotoSession::EngineFactory factory)
+WindowFixture::WindowFixture(const PhotoSession::EngineFactory& factory)
     : photo(writePhoto(folder / "photo.png")),
       store(std::make_unique<QSettings>(QString::fromStdString((folder / "settings.ini").string()),
                                         QSettings::IniFormat)),
       window(std::make_unique<MainWindow>(factory ? factory : fakeEngine(log), *store)) {
     showWindow();
 }
-
-WindowFixture::~WindowFixture() = default;
 
 // Shortcuts need an active window, and nobody else makes it so on a display without a window manager.
 void WindowFixture::showWindow() {

@@ -21,8 +21,7 @@ QString writeText(const std::filesystem::path& path, const std::string& text);
 
 struct WindowFixture {
     /// With a factory of its own, the log stays empty.
-    explicit WindowFixture(PhotoSession::EngineFactory factory = {});
-    ~WindowFixture();
+    explicit WindowFixture(const PhotoSession::EngineFactory& factory = {});
 
     /// Opens a photo and waits until its result is shown.
     void open(const QString& path);
