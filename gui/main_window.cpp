@@ -15,11 +15,9 @@
 
 #include "gui/banner.h"
 #include "gui/canvas.h"
-#include "gui/file_dialogs.h"
 #include "gui/incoming.h"
 #include "gui/look_panel.h"
 #include "gui/progress_pill.h"
-#include "gui/shortcuts_dialog.h"
 #include "gui/status_line.h"
 #include "gui/viewport.h"
 #include "gui/window_bars.h"
@@ -30,7 +28,6 @@ namespace matte {
 namespace {
 
 constexpr QSize kFirstSize{1180, 760};
-constexpr double kZoomStep = 1.25;
 constexpr int kSideStep = 64;  // so that a window that is being resized does not ask for every size in between
 
 // How large a picture the view can make use of: as the fitted view shows it, or all of it when more than that is seen.
@@ -81,105 +78,6 @@ void MainWindow::arrange() {
     setStatusBar(status_);
     resize(kFirstSize);
     canvas_->viewport().setFocus();
-}
-
-void MainWindow::connectSession() {
-    connect(&session_, &PhotoSession::busyChanged, &canvas_->progress(), &ProgressPill::setStage);
-    connect(&session_, &PhotoSession::failed, &canvas_->banner(), &Banner::showError);
-    connect(&session_, &PhotoSession::opened, this, &MainWindow::photoOpened);
-    connect(&session_, &PhotoSession::rendered, this, &MainWindow::pictureRendered);
-    connect(&session_, &PhotoSession::backgroundLoaded, this, &MainWindow::backgroundLoaded);
-    connect(&session_, &PhotoSession::exported, this, &MainWindow::pictureExported);
-    connect(&session_, &PhotoSession::copied, this, [this](const QImage& picture, const Look& look) {
-        QApplication::clipboard()->setImage(picture);
-        const bool alone = look.background.kind == Background::Kind::transparent;
-        canvas_->banner().showDone(alone ? tr("Copied the cut-out, with its transparency.")
-                                         : tr("Copied the picture."));
-    });
-    connect(&session_, &PhotoSession::cancelled, this, [this] { canvas_->banner().showDone(tr("Cancelled.")); });
-    connect(&session_, &PhotoSession::engineReady, this, [this](const EngineInfo& info) {
-        engineName_ = QString::fromStdString(info.name);
-        status_->showEngine(info);
-    });
-    connect(&canvas_->progress(), &ProgressPill::cancelRequested, &session_, &PhotoSession::cancel);
-}
-
-void MainWindow::connectFiles() {
-    const auto on = [this](ActionId id, auto slot) { connect(actions_[id], &QAction::triggered, this, slot); };
-    on(ActionId::open, [this] {
-        const QString path = askForPhoto(this, settings_.openFolder);
-        if (!path.isEmpty()) openPhoto(PhotoSource::fromFile(path));
-    });
-    on(ActionId::openSample, &MainWindow::openSample);
-    on(ActionId::paste, [this] { take(*QApplication::clipboard()->mimeData()); });
-    on(ActionId::exportPicture, [this] {
-        const bool transparent = document_.look().background.kind == Background::Kind::transparent;
-        const QString path = askForExport(this, settings_.exportFolder, document_.photo().name, transparent);
-        if (!path.isEmpty()) exportTo(path);
-    });
-    on(ActionId::copyCutout, [this] { copy(false); });
-    on(ActionId::copyPicture, [this] { copy(true); });
-    on(ActionId::quit, &MainWindow::close);
-    on(ActionId::cancel, &MainWindow::cancelOrClose);
-    on(ActionId::shortcuts, [this] { ShortcutsDialog(actions_, this).exec(); });
-    on(ActionId::about, &MainWindow::showAbout);
-    connect(bars_, &WindowBars::recentChosen, this,
-            [this](const QString& path) { openPhoto(PhotoSource::fromFile(path)); });
-    connect(bars_, &WindowBars::recentCleared, this, [this] {
-        settings_.recentFiles.clear();
-        bars_->showRecent({});
-    });
-}
-
-void MainWindow::connectView() {
-    Viewport& viewport = canvas_->viewport();
-    const auto on = [this](ActionId id, auto slot) { connect(actions_[id], &QAction::triggered, this, slot); };
-    on(ActionId::fit, [&viewport] { viewport.fit(); });
-    on(ActionId::actualSize, [&viewport] { viewport.actualSize(); });
-    on(ActionId::zoomIn, [&viewport] { viewport.zoomBy(kZoomStep); });
-    on(ActionId::zoomOut, [&viewport] { viewport.zoomBy(1 / kZoomStep); });
-    on(ActionId::nextView, [this] { setShowing(Showing(int(showing_) % int(Showing::original) + 1)); });
-    on(ActionId::fullScreen,
-       [this](bool whole) { setWindowState(windowState().setFlag(Qt::WindowFullScreen, whole)); });
-    connect(actions_[ActionId::split], &QAction::toggled, &viewport, &Viewport::setSplitVisible);
-    connect(actions_[ActionId::panel], &QAction::toggled, panel_, &QWidget::setVisible);
-    connect(bars_, &WindowBars::viewChosen, this, &MainWindow::setShowing);
-    connect(bars_, &WindowBars::zoomChosen, &viewport, &Viewport::zoomTo);
-    connect(bars_, &WindowBars::themeChosen, &theme_, &Theme::setChoice);
-    connect(&theme_, &Theme::changed, this, [this] {
-        canvas_->viewport().setColors(theme_.canvas());
-        bars_->showTheme(theme_.choice());
-    });
-    connect(&viewport, &Viewport::failed, &canvas_->banner(), &Banner::showError);
-    connect(&viewport, &Viewport::zoomChanged, this, [this](double zoom) {
-        if (document_.isOpen()) bars_->showZoom(zoom);
-        requestRender();
-    });
-}
-
-void MainWindow::connectLook() {
-    const QUndoStack& steps = document_.undoStack();
-    QAction *undo = actions_[ActionId::undo], *redo = actions_[ActionId::redo];
-    connect(undo, &QAction::triggered, &document_, &Document::undo);
-    connect(redo, &QAction::triggered, &document_, &Document::redo);
-    connect(&steps, &QUndoStack::canUndoChanged, undo, &QAction::setEnabled);
-    connect(&steps, &QUndoStack::canRedoChanged, redo, &QAction::setEnabled);
-    connect(&steps, &QUndoStack::undoTextChanged, this,
-            [undo](const QString& step) { undo->setText(step.isEmpty() ? tr("&Undo") : tr("&Undo %1").arg(step)); });
-    connect(&steps, &QUndoStack::redoTextChanged, this,
-            [redo](const QString& step) { redo->setText(step.isEmpty() ? tr("&Redo") : tr("&Redo %1").arg(step)); });
-    undo->setEnabled(false);
-    redo->setEnabled(false);
-    connect(&document_, &Document::lookChanged, this, &MainWindow::requestRender);
-    connect(actions_[ActionId::resetLook], &QAction::triggered, this, [this] {
-        document_.finishGesture();
-        document_.edit(Look{}, LookControl::all);
-    });
-    connect(panel_, &LookPanel::pictureWanted, this, [this] {
-        const QString path = askForBackground(this, settings_.backgroundFolder);
-        if (!path.isEmpty()) setBackgroundPicture(path);
-    });
-    connect(panel_, &LookPanel::pictureDropped, this, &MainWindow::setBackgroundPicture);
 }
 
 void MainWindow::restoreSettings(const std::optional<Background>& background) {

@@ -7,6 +7,7 @@ namespace matte::test {
 int runDocumentTests(int argc, char** argv);
 int runSessionTests(int argc, char** argv);
 int runViewportTests(int argc, char** argv);
+int runLookTests(int argc, char** argv);
 int runWindowTests(int argc, char** argv);
 int runExportTests(int argc, char** argv);
 

@@ -60,6 +60,13 @@ void WindowFixture::restart() {
     showWindow();
 }
 
+QAction* WindowFixture::menuAction(const QString& text) const {
+    for (QAction* action : window->findChildren<QAction*>()) {
+        if (action->text().remove('&').contains(text)) return action;
+    }
+    return nullptr;
+}
+
 QString WindowFixture::banner() const {
     const Banner& shown = window->canvas().banner();
     return shown.isVisible() ? shown.text() : QString();

@@ -33,6 +33,8 @@ struct WindowFixture {
     /// The colour in the middle of the viewport, as it is drawn right of the split.
     [[nodiscard]] QColor shownColor() const;
 
+    /// The first action whose text contains `text`, in any menu.
+    [[nodiscard]] QAction* menuAction(const QString& text) const;
     void showWindow();
 
     ScratchFolder folder;

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main window as a user meets it: opening, dropping, pasting, sliders, undo, views, settings.
+// The main window as a user meets it: opening, dropping, pasting, what goes wrong, views, keys.
 #include <QAbstractButton>
 #include <QAction>
 #include <QApplication>
-#include <QButtonGroup>
 #include <QClipboard>
 #include <QDropEvent>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QSlider>
 #include <QSpinBox>
-#include <QStyleOptionSlider>
 #include <QTest>
 #include <QUrl>
 
@@ -23,7 +21,6 @@
 #include "gui/progress_pill.h"
 #include "gui/slider_row.h"
 #include "gui/status_line.h"
-#include "gui/toggle.h"
 #include "gui/viewport.h"
 #include "inference/model/safetensors.h"
 #include "tests/gui/groups.h"
@@ -40,31 +37,6 @@ void drop(QWidget& onto, const QMimeData& data) {
     QVERIFY(enter.isAccepted());
     QDropEvent event(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QCoreApplication::sendEvent(&onto, &event);
-}
-
-void dragSlider(QSlider& slider, const std::vector<int>& values) {
-    QStyleOptionSlider option;
-    option.initFrom(&slider);
-    option.orientation = slider.orientation();
-    option.minimum = slider.minimum();
-    option.maximum = slider.maximum();
-    const auto at = [&](int value) {
-        option.sliderPosition = option.sliderValue = value;
-        return slider.style()->subControlRect(QStyle::CC_Slider, &option, QStyle::SC_SliderHandle, &slider).center();
-    };
-    QTest::mousePress(&slider, Qt::LeftButton, {}, at(slider.value()));
-    for (const int value : values) {
-        QTest::mouseMove(&slider, at(value));
-        QTest::qWait(10);
-    }
-    QTest::mouseRelease(&slider, Qt::LeftButton, {}, at(values.back()));
-}
-
-QAction* menuAction(const MainWindow& window, const QString& text) {
-    for (QAction* action : window.findChildren<QAction*>()) {
-        if (action->text().remove('&').contains(text)) return action;
-    }
-    return nullptr;
 }
 
 }  // namespace
@@ -144,65 +116,6 @@ private slots:
         QVERIFY(!fixture.hasError());
     }
 
-    void aSliderDragIsOneStepAndNoSecondNetworkRun() {
-        WindowFixture fixture;
-        fixture.open();
-        const int before = fixture.log.composites;
-        SliderRow& strength = fixture.window->panel().blurStrength();
-        const auto shows = [&fixture](int value) { return fixture.shownColor() == QColor(value, value, value); };
-        dragSlider(strength.slider(), {55, 60, 70, 80});
-        const int high = strength.value();
-        QVERIFY(std::abs(high - 80) <= 1);
-        QTRY_VERIFY(shows(high));
-        QVERIFY(fixture.log.composites > before);
-        QCOMPARE(fixture.log.cutOuts.load(), 1);
-        QCOMPARE(fixture.window->document().undoStack().count(), 1);
-        dragSlider(strength.slider(), {70, 20});
-        const int low = strength.value();
-        QCOMPARE(fixture.window->document().undoStack().count(), 2);
-        QTest::keyClick(fixture.window.get(), Qt::Key_Z, Qt::ControlModifier);
-        QTRY_VERIFY(shows(high));
-        QCOMPARE(strength.value(), high);
-        QTest::keyClick(fixture.window.get(), Qt::Key_Z, Qt::ControlModifier);
-        QTRY_VERIFY(shows(50));
-        QTest::keyClick(fixture.window.get(), Qt::Key_Y, Qt::ControlModifier);
-        QTest::keyClick(fixture.window.get(), Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
-        QTRY_VERIFY(shows(low));
-        QCOMPARE(fixture.log.cutOuts.load(), 1);
-    }
-
-    void everyControlReachesTheLook() {
-        WindowFixture fixture;
-        fixture.open();
-        LookPanel& panel = fixture.window->panel();
-        panel.threshold().slider().setValue(30);
-        panel.softness().slider().setValue(10);
-        QTest::mouseClick(&panel.decontaminate(), Qt::LeftButton);
-        panel.kinds().button(int(Background::Kind::color))->click();
-        const Look& look = fixture.window->document().look();
-        QCOMPARE(look.threshold, 0.3F);
-        QCOMPARE(look.softness, 0.1F);
-        QVERIFY(!look.decontaminate);
-        QTRY_COMPARE(fixture.shownColor(), QColor(0, 177, 64));
-        fixture.window->actions()[ActionId::resetLook]->trigger();
-        QVERIFY(look == Look{});
-        QCOMPARE(panel.threshold().value(), 50);
-        fixture.window->document().undo();
-        QCOMPARE(panel.softness().value(), 10);
-    }
-
-    void aBackgroundPictureIsReadAndUndone() {
-        WindowFixture fixture;
-        fixture.open();
-        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}, {1, 99, 120}));
-        QTRY_COMPARE(fixture.shownColor(), QColor(1, 99, 120));
-        fixture.window->setBackgroundPicture(writeText(fixture.folder / "bad.png", "x"));
-        QTRY_VERIFY(fixture.hasError());
-        QVERIFY(fixture.window->document().look().background.imagePath.ends_with("sea.png"));
-        fixture.window->document().undo();
-        QVERIFY(fixture.window->document().look() == Look{});
-    }
-
     void escCancelsWhatIsWaitedFor() {
         WindowFixture fixture;
         fixture.open();
@@ -240,40 +153,10 @@ private slots:
         QCOMPARE(fixture.window->settings().recentFiles, (QStringList{second, fixture.photo}));
         fixture.restart();
         QCOMPARE(fixture.window->settings().recentFiles, (QStringList{second, fixture.photo}));
-        menuAction(*fixture.window, "photo.png")->trigger();
+        fixture.menuAction("photo.png")->trigger();
         QTRY_COMPARE(fixture.window->document().photo().path, fixture.photo);
-        menuAction(*fixture.window, "Clear the List")->trigger();
+        fixture.menuAction("Clear the List")->trigger();
         QVERIFY(fixture.window->settings().recentFiles.isEmpty());
-    }
-
-    void theLookAndTheWindowComeBack() {
-        WindowFixture fixture;
-        fixture.window->resize(1111, 777);
-        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}, {1, 99, 120}));
-        QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
-        fixture.window->panel().threshold().slider().setValue(31);
-        QTest::keyClick(fixture.window.get(), Qt::Key_S);
-        QTest::keyClick(fixture.window.get(), Qt::Key_F9);
-        menuAction(*fixture.window, "Dark")->trigger();
-        QVERIFY(fixture.window->palette().color(QPalette::Window).lightness() < 80);
-        fixture.restart();
-        QCOMPARE(fixture.window->size(), QSize(1111, 777));
-        QCOMPARE(fixture.window->panel().threshold().value(), 31);
-        QVERIFY(!fixture.window->panel().isVisible());
-        QVERIFY(!fixture.window->actions()[ActionId::split]->isChecked());
-        QVERIFY(menuAction(*fixture.window, "Dark")->isChecked());
-        QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
-        QVERIFY(!fixture.window->document().undoStack().canUndo());
-    }
-
-    void aBackgroundThatIsGoneIsToldAndReplaced() {
-        WindowFixture fixture;
-        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}));
-        QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
-        std::filesystem::remove(fixture.folder / "sea.png");
-        fixture.restart();
-        QTRY_VERIFY(fixture.hasError());
-        QVERIFY(fixture.window->document().look().background.kind == Background::Kind::blur);
     }
 
     void viewsAreCycledAndTheOriginalHeld() {
