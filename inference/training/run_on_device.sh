@@ -14,7 +14,7 @@ HERE=$(cd "$(dirname "$0")" && pwd)
 export PYTHONUNBUFFERED=1
 mkdir -p "$WORK/data" "$OUT"
 
-for pack in .train/*.zip; do
+for pack in .train/*.zip .train/*/*.zip; do
     [ -e "$pack" ] && cp "$pack" "$WORK/data/"
 done
 ls -l "$WORK/data"

@@ -21,7 +21,7 @@ import losses
 import model
 import scene
 
-# Frames by (height, width) in units of 32 pixels at the middle size; most people stand upright, most cameras lie.
+# Frames by their proportions, height to width: photos of people stand, cameras lie.
 SHAPES = [(12, 9), (12, 9), (12, 8), (12, 10), (11, 11), (9, 12), (8, 12), (7, 12)]
 SIZES = [256, 288, 320, 320, 384, 384, 448, 512, 640, 768]  # longest side
 SIZE_SHARES = [4, 4, 4, 4, 4, 4, 3, 3, 1, 1]
@@ -146,10 +146,11 @@ class Trainer:
         inputs = model.normalise(image).contiguous(memory_format=torch.channels_last)
         with self.autocast():
             logits, aux = self.net(inputs, with_aux=True)
-            taught = self.teacher(inputs).float() if self.teacher else None
+            with torch.no_grad():
+                taught = torch.sigmoid(self.teacher(inputs).float()) if self.teacher else None
         terms = losses.matte_loss(logits, aux, alpha, soft)
         if self.teacher:
-            lesson = losses.matte_loss(logits, [], torch.sigmoid(taught), torch.ones_like(soft))
+            lesson = losses.matte_loss(logits, [], taught, torch.ones_like(soft))
             terms = {name: 0.4 * value + 0.6 * lesson.get(name, value) for name, value in terms.items()}
         twins, move = steady
         found = torch.sigmoid(logits.float())
@@ -216,7 +217,7 @@ def run(trainer, checkpoint):
     while trainer.progress() < 1 and not (args.stop_after and trainer.step >= args.stop_after):
         try:
             terms = trainer.train_step()
-        except torch.cuda.OutOfMemoryError if hasattr(torch.cuda, "OutOfMemoryError") else MemoryError:
+        except torch.cuda.OutOfMemoryError:
             if team.size > 1:
                 raise  # the others wait in a collective operation: nothing can be saved but the last checkpoint
             trainer.pixels *= 0.7
@@ -247,7 +248,8 @@ def run(trainer, checkpoint):
 def main(argv=None):
     args = parse(argv)
     team = Team()
-    torch.backends.cudnn.benchmark = True
+    # cuDNN's heuristics, not its trials: dozens of frame sizes would each cost seconds of trials.
+    torch.backends.cudnn.benchmark = False
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     began = time.time()
     people, backgrounds, _ = data.load(args.data, team.device)
