@@ -93,9 +93,11 @@ MATTE_HOST_DEVICE inline float mix(float from, float to, float amount) {
     return from + (to - from) * amount;
 }
 
-/// Standard deviation of the background blur as a share of the picture's longest side, for a strength of 1 to 100.
-MATTE_HOST_DEVICE inline float blurSigma(float strength) {
-    return 0.0004F * strength;
+/// Standard deviation of the background blur for a strength of 1 to 100, in pixels of a grid whose longest side is
+/// `longest`.
+inline float blurSigma(float strength, int longest) {
+    const float sigma = 0.0004F * strength * float(longest);
+    return sigma > 0.5F ? sigma : 0.5F;
 }
 
 /// Radius of each of three box filters that together come close to a Gaussian of `sigma`: their variances add up.

@@ -59,8 +59,7 @@ public:
 
     void blur(float strength) {
         if (strength == blurred_) return;
-        const float sigma = std::max(0.5F, blurSigma(strength) * float(fields.size.longest()));
-        blurBackground(linear, alpha, sigma, fields);
+        blurBackground(linear, alpha, blurSigma(strength, fields.size.longest()), fields);
         blurred_ = strength;
     }
 

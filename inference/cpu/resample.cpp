@@ -148,33 +148,40 @@ Planes resamplePlanes(const Planes& source, Size size) {
     return planes;
 }
 
-Image layInto(const ImageView& picture, Size size, Placement placement, Rgb color) {
-    const double wide = double(size.width) / picture.size.width, high = double(size.height) / picture.size.height;
-    Size scaled = size;
-    if (placement != Placement::stretch) {
-        const double scale = placement == Placement::fill ? std::max(wide, high) : std::min(wide, high);
-        const auto side = [&](int pixels, int frame) {
-            const int length = int(std::lround(pixels * scale));
-            return std::max(1, placement == Placement::fill ? std::max(length, frame) : std::min(length, frame));
-        };
-        scaled = {side(picture.size.width, size.width), side(picture.size.height, size.height)};
+Layout layOut(Size picture, Size frame, Placement placement) {
+    const double wide = double(frame.width) / picture.width, high = double(frame.height) / picture.height;
+    Layout layout;
+    layout.seen = picture;
+    layout.scaled = frame;
+    if (placement == Placement::stretch) return layout;
+    const double scale = placement == Placement::fill ? std::max(wide, high) : std::min(wide, high);
+    const auto scaledSide = [&](int pixels) { return std::max(1, int(std::lround(pixels * scale))); };
+    if (placement == Placement::fit) {
+        layout.scaled = {std::min(scaledSide(picture.width), frame.width),
+                         std::min(scaledSide(picture.height), frame.height)};
+        layout.left = (frame.width - layout.scaled.width) / 2;
+        layout.top = (frame.height - layout.scaled.height) / 2;
+        return layout;
     }
     // Only the part of the picture that will be seen is resampled, so that a long thin picture can't ask for a huge
     // one.
+    const auto seenSide = [&](int pixels, int side) {
+        const int whole = std::max(scaledSide(pixels), side);
+        return std::min(pixels, std::max(1, int(std::lround(double(pixels) * side / whole))));
+    };
+    layout.seen = {seenSide(picture.width, frame.width), seenSide(picture.height, frame.height)};
+    layout.seenX = (picture.width - layout.seen.width) / 2;
+    layout.seenY = (picture.height - layout.seen.height) / 2;
+    return layout;
+}
+
+Image layInto(const ImageView& picture, Size size, Placement placement, Rgb color) {
+    const auto [seenX, seenY, seenSize, left, top, scaled] = layOut(picture.size, size, placement);
     ImageView seen = picture;
-    if (placement == Placement::fill) {
-        const auto part = [](int pixels, int frame, int whole) {
-            return std::max(1, int(std::lround(double(pixels) * frame / whole)));
-        };
-        seen.size = {std::min(picture.size.width, part(picture.size.width, size.width, scaled.width)),
-                     std::min(picture.size.height, part(picture.size.height, size.height, scaled.height))};
-        seen.data = picture.row((picture.size.height - seen.size.height) / 2) +
-                    std::ptrdiff_t((picture.size.width - seen.size.width) / 2) * bytesPerPixel(picture.format);
-        scaled = size;
-    }
+    seen.size = seenSize;
+    seen.data = picture.row(seenY) + std::ptrdiff_t(seenX) * bytesPerPixel(picture.format);
     const Image part = resampleToImage(seen, scaled);
     Image frame(size, PixelFormat::rgba8);
-    const int left = (size.width - scaled.width) / 2, top = (size.height - scaled.height) / 2;
     const float behind[3] = {float(color.r), float(color.g), float(color.b)};
     for (int y = 0; y < size.height; ++y) {
         std::uint8_t* out = frame.row(y);

@@ -18,6 +18,15 @@ Image resampleToImage(const ImageView& source, Size size);
 /// Linear interpolation of a field to `size`.
 Planes resamplePlanes(const Planes& source, Size size);
 
+/// Which part of a picture shows in a frame, and where in the frame it comes to lie.
+struct Layout {
+    int seenX = 0, seenY = 0;
+    Size seen;  ///< of the picture
+    int left = 0, top = 0;
+    Size scaled;  ///< of the frame
+};
+Layout layOut(Size picture, Size frame, Placement placement);
+
 /// `picture` laid into a frame of `size` by `placement`: rgba8, opaque, bars and transparent places in `color`.
 Image layInto(const ImageView& picture, Size size, Placement placement, Rgb color);
 
