@@ -41,10 +41,10 @@ step() {
   echo "== $name: exit $code; $(tail -n 1 "$folder/$name.log")"
   return $code
 }
-step 90 check "$folder/check_pixels"
+step 60 check "$folder/check_pixels"
 grep -E '^(FAIL|ERROR)' "$folder/check.log"
-step 60 time "$folder/check_pixels" --time
+step 40 time "$folder/check_pixels" --time
 cat "$folder/time.log"
-step 120 memcheck compute-sanitizer --tool memcheck --error-exitcode 9 "$folder/check_pixels" --quick
-step 120 racecheck compute-sanitizer --tool racecheck --error-exitcode 9 "$folder/check_pixels" --quick
-step 60 initcheck compute-sanitizer --tool initcheck --error-exitcode 9 "$folder/check_pixels" --quick
+step 60 memcheck compute-sanitizer --tool memcheck --error-exitcode 9 "$folder/check_pixels" --quick
+step 60 racecheck compute-sanitizer --tool racecheck --error-exitcode 9 "$folder/check_pixels" --quick
+step 40 initcheck compute-sanitizer --tool initcheck --error-exitcode 9 "$folder/check_pixels" --quick
