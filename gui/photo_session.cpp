@@ -18,10 +18,10 @@ namespace {
 
 // A slider that rests this long is taken as set, and the settled picture is worth making.
 constexpr std::chrono::milliseconds kQuietBeforeSettled{150};
-// What a quick picture may take, so that with its upload and drawing a slider redraws within 50 ms; where a machine
-// can't keep to it at this size, it is not made smaller still.
+// What a quick picture may take, so that with its upload and drawing a slider redraws within 50 ms.
 constexpr double kQuickMs = 30;
-constexpr int kSmallestQuickSide = 480;
+// Of the side asked for. Only a few, because an engine keeps the photo at the size that it was last asked for.
+constexpr double kQuickScales[] = {1, 0.7, 0.5};
 
 class Stopwatch {
 public:
@@ -240,19 +240,24 @@ void PhotoSession::openNow(const PhotoSource& source, std::stop_token stop) {
 }
 
 Size PhotoSession::quickSize(Size whole, int side) const {
-    const Size wanted = shrunkTo(whole, std::min(side, previewSize(whole).longest()));
-    const double ms = msPerPixel_ * double(wanted.pixels());
-    if (ms <= kQuickMs) return wanted;
-    const int affordable = int(wanted.longest() * std::sqrt(kQuickMs / ms));
-    return shrunkTo(wanted, std::max(affordable, kSmallestQuickSide));
+    const int wanted = std::min({side, whole.longest(), previewSize(whole).longest()});
+    return shrunkTo(whole, std::max(1, int(wanted * kQuickScales[quickScale_])));
+}
+
+void PhotoSession::adaptQuickScale(double ms) {
+    if (ms > kQuickMs) {
+        quickScale_ = std::min(quickScale_ + 1, std::size(kQuickScales) - 1);
+    } else if (quickScale_ > 0) {
+        const double growth = std::pow(kQuickScales[quickScale_ - 1] / kQuickScales[quickScale_], 2);
+        if (ms * growth < 0.6 * kQuickMs) --quickScale_;  // well below, or it would go to and fro
+    }
 }
 
 void PhotoSession::renderQuick(const RenderRequest& request, std::stop_token stop) {
     if (!cutout_ || request.showing == Showing::original) return;  // the viewport has the original already
     const Size whole = cutout_->source()->size();
     const Size size = quickSize(whole, request.side);
-    const double msPerPixel = renderAt(request, size, stop) / double(size.pixels());
-    msPerPixel_ = msPerPixel_ == 0 ? msPerPixel : 0.7 * msPerPixel_ + 0.3 * msPerPixel;
+    adaptQuickScale(renderAt(request, size, stop));
     if (size == shrunkTo(whole, request.side)) return;
     const std::lock_guard lock(mutex_);
     if (!quick_) settled_ = request;

@@ -119,12 +119,13 @@ private:
     void renderQuick(const RenderRequest& request, std::stop_token stop);
     double renderAt(const RenderRequest& request, Size size, std::stop_token stop);
     [[nodiscard]] Size quickSize(Size whole, int side) const;
+    void adaptQuickScale(double ms);
     void exportNow(const std::filesystem::path& path, const Look& look, std::stop_token stop);
 
     EngineFactory makeEngine_;
     std::unique_ptr<Engine> engine_;   ///< worker only
     std::shared_ptr<Cutout> cutout_;   ///< worker only: the open photo
-    double msPerPixel_ = 0;            ///< worker only: of quick pictures, smoothed
+    std::size_t quickScale_ = 0;       ///< worker only: the slower the machine, the higher
     std::filesystem::path photoPath_;  ///< worker only: empty for pasted pixels
 
     std::mutex mutex_;  ///< guards what follows: posted by the GUI thread, taken by the worker
