@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kThreads = 128, kTileWidth = 16, kChunk = 32, kRowBytes = kChunk * 2, kPieces = kRowBytes / 16;
 constexpr int kTileChannels = 64, kWeightStages = 3, kLead = kWeightStages - 1;
+constexpr int kSharedLimit = 96 * 1024;  // below what a block can have on every architecture
 
 struct MmaArgs {
     const std::byte* in[2];
@@ -278,7 +279,8 @@ public:
         grid_ = unsigned(shape.batch * args_.tilesC * args_.tilesX * args_.tilesY);
         const int rings = kWeightStages * config.channels * kRowBytes + args_.pixelStages * args_.pixelStride;
         sharedBytes_ = std::max(rings, config.pixels * (config.channels * 2 + 16));
-        CUDA_CHECK(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, sharedBytes_));
+        // One limit for all: layers share a kernel, and the last one's own would forbid an earlier one's launch.
+        CUDA_CHECK(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedLimit));
     }
 
     void launch(cudaStream_t stream, bool overlap) const override {
