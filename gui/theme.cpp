@@ -131,7 +131,7 @@ bool Theme::isDark() const {
 
 CanvasColors Theme::canvas() const {
     const bool dark = isDark();
-    // The checkerboard stays light in both: hair is judged against it.
+    // Dim in the dark, so that it does not outshine the person, yet light enough to judge dark hair by.
     return {color("canvas", dark), QColor(dark ? "#8a8d92" : "#ffffff"), QColor(dark ? "#74777c" : "#e3e5e8")};
 }
 
