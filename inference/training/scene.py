@@ -129,7 +129,7 @@ def rooms(backgrounds, n, size, random, strength):
     image[walls] = painted(len(walls), size, random)
     soft = random.subset(0.4, n)
     factor = random.number(2, 10)
-    small = F.interpolate(image[soft], size=[max(2, int(v / factor)) for v in size], mode="bilinear", align_corners=False, antialias=True)
+    small = F.adaptive_avg_pool2d(image[soft], [max(2, int(v / factor)) for v in size])
     image[soft] = F.interpolate(small, size=size, mode="bicubic", align_corners=False).clamp(0, 1)
     return image
 
