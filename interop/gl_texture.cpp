@@ -132,9 +132,17 @@ void GlTexture::upload(const ImageView& picture) {
     allocate(picture.size, picture.format);
     glBindTexture(GL_TEXTURE_2D, texture_);
     copyRows(picture);
+    glBindTexture(GL_TEXTURE_2D, 0);
+    mipmapped_ = false;
+    checkGl("take the picture");
+}
+
+void GlTexture::makeMipmaps() {
+    if (mipmapped_) return;
+    glBindTexture(GL_TEXTURE_2D, texture_);
     glGenerateMipmap(GL_TEXTURE_2D);
     glBindTexture(GL_TEXTURE_2D, 0);
-    checkGl("take the picture");
+    mipmapped_ = true;
 }
 
 void GlTexture::bind(int unit) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GlTexture: one picture in graphics memory, with its mipmaps. Every call: GUI thread, the context it was made in
+// GlTexture: one picture in graphics memory. Every call: GUI thread, the context it was made in
 // current.
 #pragma once
 
@@ -17,9 +17,12 @@ public:
     GlTexture(const GlTexture&) = delete;
     GlTexture& operator=(const GlTexture&) = delete;
 
-    /// Copies the picture through a pixel buffer and makes its mipmaps. A picture with a side beyond the context's
-    /// limit is averaged down first. Throws Error(engine).
+    /// Copies the picture through a pixel buffer. A picture with a side beyond the context's limit is averaged down
+    /// first. Throws Error(engine).
     void upload(const ImageView& picture);
+    /// Makes the smaller copies that shrinking reads; once for each upload, and only where they are needed: a picture
+    /// that was made for the view is not shrunk.
+    void makeMipmaps();
     void bind(int unit) const;
     void release();
     [[nodiscard]] bool empty() const { return texture_ == 0; }
@@ -33,6 +36,7 @@ private:
     Size size_;
     PixelFormat format_ = PixelFormat::rgba8;
     unsigned texture_ = 0;
+    bool mipmapped_ = false;
     unsigned unpackBuffer_ = 0;
 };
 

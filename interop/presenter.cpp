@@ -3,6 +3,8 @@
 
 #include <GL/glew.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "inference/error.h"
@@ -11,7 +13,11 @@
 namespace matte {
 namespace {
 
-constexpr int kBeforeUnit = 0, kAfterUnit = 1;
+enum Filter { shrunk = 0, smooth, sharp };
+
+constexpr double kShrunkBelow = 0.8;  // of a texture's size: linear interpolation alone would skip pixels
+constexpr double kCheckerCell = 8;    // logical pixels
+constexpr double kSplitReach = 40;    // logical pixels beside the line that its shadow and handle may touch
 
 std::string logOf(GLuint object, bool isProgram) {
     char log[512] = "";
@@ -32,10 +38,10 @@ GLuint attachShader(GLuint program, GLenum stage, const char* source) {
     return shader;
 }
 
-GLuint linkProgram() {
+GLuint linkProgram(const char* fragmentSource) {
     const GLuint program = glCreateProgram();
     const GLuint vertex = attachShader(program, GL_VERTEX_SHADER, kQuadVert);
-    const GLuint fragment = attachShader(program, GL_FRAGMENT_SHADER, kPresentFrag);
+    const GLuint fragment = attachShader(program, GL_FRAGMENT_SHADER, fragmentSource);
     glLinkProgram(program);
     GLint linked = 0;
     glGetProgramiv(program, GL_LINK_STATUS, &linked);
@@ -47,8 +53,8 @@ GLuint linkProgram() {
     return program;
 }
 
-void makeSampler(GLuint sampler, GLint magnify) {
-    glSamplerParameteri(sampler, GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
+void makeSampler(GLuint sampler, GLint minify, GLint magnify) {
+    glSamplerParameteri(sampler, GL_TEXTURE_MIN_FILTER, minify);
     glSamplerParameteri(sampler, GL_TEXTURE_MAG_FILTER, magnify);
     glSamplerParameteri(sampler, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
     glSamplerParameteri(sampler, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
@@ -56,32 +62,36 @@ void makeSampler(GLuint sampler, GLint magnify) {
     glSamplerParameterf(sampler, GL_TEXTURE_LOD_BIAS, -0.4F);
 }
 
-void setColor(int location, const Rgb* colors, int count) {
+void setChecker(int location, const Rgb (&colors)[2]) {
     float values[6];
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < 2; ++i) {
         values[3 * i] = float(colors[i].r) / 255;
         values[3 * i + 1] = float(colors[i].g) / 255;
         values[3 * i + 2] = float(colors[i].b) / 255;
     }
-    glUniform3fv(location, count, values);
+    glUniform3fv(location, 2, values);
 }
 
 }  // namespace
 
-Presenter::Presenter(const GlFacts& facts) : before_(facts), after_(facts), program_(linkProgram()) {
-    const auto at = [this](const char* name) { return glGetUniformLocation(program_, name); };
-    uniforms_ = {at("viewport"), at("origin"),   at("extent"),  at("split"),  at("handle"),
-                 at("ratio"),    at("surround"), at("checker"), at("before"), at("after")};
+Presenter::Presenter(const GlFacts& facts) : before_(facts), after_(facts) {
+    GLuint id = linkProgram(kPresentFrag);
+    const auto at = [&id](const char* name) { return glGetUniformLocation(id, name); };
+    picture_ = {id, at("viewport"), at("origin"), at("extent"), at("cell"), at("checker"), at("picture")};
+    id = linkProgram(kSplitFrag);
+    split_ = {id, at("viewport"), at("middle"), at("ratio")};
     glGenVertexArrays(1, &vertexArray_);
     glGenSamplers(int(samplers_.size()), samplers_.data());
-    makeSampler(samplers_[0], GL_LINEAR);
-    makeSampler(samplers_[1], GL_NEAREST);
+    makeSampler(samplers_[shrunk], GL_LINEAR_MIPMAP_LINEAR, GL_LINEAR);
+    makeSampler(samplers_[smooth], GL_LINEAR, GL_LINEAR);
+    makeSampler(samplers_[sharp], GL_LINEAR, GL_NEAREST);
 }
 
 Presenter::~Presenter() {
     glDeleteSamplers(int(samplers_.size()), samplers_.data());
     glDeleteVertexArrays(1, &vertexArray_);
-    glDeleteProgram(program_);
+    glDeleteProgram(picture_.id);
+    glDeleteProgram(split_.id);
 }
 
 void Presenter::clear() {
@@ -89,35 +99,66 @@ void Presenter::clear() {
     after_.release();
 }
 
+// The scissor cuts the box out of the quad over the whole viewport.
+void Presenter::drawBox(Box box, Size viewport) {
+    glScissor(box.left, viewport.height - box.top - box.height, box.width, box.height);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+}
+
+void Presenter::drawPicture(GlTexture& texture, const View& view, Size viewport, Box box) {
+    if (box.empty() || texture.empty()) return;
+    const bool shrinks = view.width < kShrunkBelow * texture.size().width;
+    if (shrinks) texture.makeMipmaps();
+    glUseProgram(picture_.id);
+    glUniform2f(picture_.viewport, float(viewport.width), float(viewport.height));
+    glUniform2f(picture_.origin, float(view.left), float(view.top));
+    glUniform2f(picture_.extent, float(view.width), float(view.height));
+    glUniform1f(picture_.cell, float(kCheckerCell * view.pixelRatio));
+    setChecker(picture_.checker, view.checker);
+    glUniform1i(picture_.picture, 0);
+    texture.bind(0);
+    glBindSampler(0, samplers_[shrinks ? shrunk : view.sharpPixels ? sharp : smooth]);
+    drawBox(box, viewport);
+    glBindSampler(0, 0);
+    glBindTexture(GL_TEXTURE_2D, 0);
+}
+
+// As tall as what is seen of the picture, with the handle in its middle.
+void Presenter::drawSplit(const View& view, Size viewport, Box seen) {
+    if (seen.empty()) return;
+    const int reach = int(kSplitReach * view.pixelRatio), left = std::max(0, int(view.split) - reach);
+    const int right = std::min(viewport.width, int(view.split) + reach);
+    glUseProgram(split_.id);
+    glUniform2f(split_.viewport, float(viewport.width), float(viewport.height));
+    glUniform2f(split_.middle, float(view.split), float(seen.top + seen.height / 2));
+    glUniform1f(split_.ratio, float(view.pixelRatio));
+    glEnable(GL_BLEND);
+    glBlendFuncSeparate(GL_ONE, GL_ONE_MINUS_SRC_ALPHA, GL_ZERO, GL_ONE);
+    drawBox({left, seen.top, right - left, seen.height}, viewport);
+    glDisable(GL_BLEND);
+}
+
 void Presenter::draw(const View& view, Size viewport) {
     glViewport(0, 0, viewport.width, viewport.height);
     glDisable(GL_BLEND);
     glDisable(GL_DEPTH_TEST);
     glDisable(GL_SCISSOR_TEST);
-    glUseProgram(program_);
-    glUniform2f(uniforms_.viewport, float(viewport.width), float(viewport.height));
-    glUniform2f(uniforms_.origin, float(view.left), float(view.top));
-    const bool shown = !before_.empty();
-    glUniform2f(uniforms_.extent, shown ? float(view.width) : 0, shown ? float(view.height) : 0);
-    glUniform1f(uniforms_.split, float(view.split));
-    glUniform1i(uniforms_.handle, view.splitHandle);
-    glUniform1f(uniforms_.ratio, float(view.pixelRatio));
-    setColor(uniforms_.surround, &view.surround, 1);
-    setColor(uniforms_.checker, view.checker, 2);
-    glUniform1i(uniforms_.before, kBeforeUnit);
-    glUniform1i(uniforms_.after, kAfterUnit);
-    before_.bind(kBeforeUnit);
-    (after_.empty() ? before_ : after_).bind(kAfterUnit);
-    for (const int unit : {kBeforeUnit, kAfterUnit}) glBindSampler(unsigned(unit), samplers_[view.sharpPixels]);
+    glClearColor(float(view.surround.r) / 255, float(view.surround.g) / 255, float(view.surround.b) / 255, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    if (before_.empty()) return;
+    const int left = int(std::clamp(std::round(view.left), 0.0, double(viewport.width)));
+    const int right = int(std::clamp(std::round(view.left + view.width), 0.0, double(viewport.width)));
+    const int top = int(std::clamp(std::round(view.top), 0.0, double(viewport.height)));
+    const int bottom = int(std::clamp(std::round(view.top + view.height), 0.0, double(viewport.height)));
+    const int split = std::clamp(int(view.split), left, right);
+    glEnable(GL_SCISSOR_TEST);
     glBindVertexArray(vertexArray_);
-    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+    drawPicture(before_, view, viewport, {left, top, split - left, bottom - top});
+    drawPicture(after_.empty() ? before_ : after_, view, viewport, {split, top, right - split, bottom - top});
+    if (view.splitHandle) drawSplit(view, viewport, {left, top, right - left, bottom - top});
     glBindVertexArray(0);
-    for (const int unit : {kAfterUnit, kBeforeUnit}) {
-        glBindSampler(unsigned(unit), 0);
-        glActiveTexture(GLenum(GL_TEXTURE0 + unit));
-        glBindTexture(GL_TEXTURE_2D, 0);
-    }
     glUseProgram(0);
+    glDisable(GL_SCISSOR_TEST);
 }
 
 }  // namespace matte

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Presenter: draws one picture before and after, side by side at a split, as shaders/present.frag does. It only
+// Presenter: draws one picture before and after, side by side at a split, as the programs in shaders/ do. It only
 // presents: everything in the pictures was mixed by an engine. Made in QOpenGLWidget::initializeGL(), destroyed while
 // that context is still current; after a context is lost a new one is made and given the pictures again.
 //
@@ -49,13 +49,27 @@ public:
     void draw(const View& view, Size viewport);
 
 private:
-    struct Uniforms {
-        int viewport, origin, extent, split, handle, ratio, surround, checker, before, after;
+    struct Box {
+        int left, top, width, height;
+        [[nodiscard]] bool empty() const { return width <= 0 || height <= 0; }
     };
+    struct PictureProgram {
+        unsigned id;
+        int viewport, origin, extent, cell, checker, picture;
+    };
+    struct SplitProgram {
+        unsigned id;
+        int viewport, middle, ratio;
+    };
+    void drawPicture(GlTexture& texture, const View& view, Size viewport, Box box);
+    void drawSplit(const View& view, Size viewport, Box seen);
+    void drawBox(Box box, Size viewport);
+
     GlTexture before_, after_;
-    unsigned program_ = 0, vertexArray_ = 0;
-    std::array<unsigned, 2> samplers_{};  ///< smooth, sharp
-    Uniforms uniforms_{};
+    PictureProgram picture_{};
+    SplitProgram split_{};
+    unsigned vertexArray_ = 0;
+    std::array<unsigned, 3> samplers_{};  ///< by Filter in presenter.cpp
 };
 
 }  // namespace matte
