@@ -20,13 +20,14 @@ double ViewTransform::fitZoom() const {
     if (picture_.pixels() == 0 || viewport_.pixels() == 0) return 1;
     const double across = kMargin * viewport_.width / picture_.width;
     const double down = kMargin * viewport_.height / picture_.height;
-    return std::min({across, down, kMaxFit});
+    return std::min({across, down, kMaxFit * pixelRatio_});
 }
 
-void ViewTransform::setSizes(Size picture, Size viewport) {
+void ViewTransform::setSizes(Size picture, Size viewport, double pixelRatio) {
     if (picture != picture_) fitted_ = true;
     picture_ = picture;
     viewport_ = viewport;
+    pixelRatio_ = pixelRatio;
     if (fitted_) {
         fit();
     } else {

@@ -14,9 +14,10 @@ class ViewTransform {
 public:
     static constexpr double kMaxZoom = 32, kMaxFit = 2;
 
-    /// Keeps what is in the middle of the viewport there; fits again when it was fitted.
-    void setSizes(Size picture, Size viewport);
-    /// The whole picture with a margin; a small one is enlarged to at most kMaxFit.
+    /// Keeps what is in the middle of the viewport there; fits again when it was fitted. `pixelRatio` is device pixels
+    /// in a logical one.
+    void setSizes(Size picture, Size viewport, double pixelRatio = 1);
+    /// The whole picture with a margin; a small one is enlarged to at most kMaxFit logical pixels each.
     void fit();
     [[nodiscard]] bool fitted() const { return fitted_; }
 
@@ -37,7 +38,7 @@ private:
     void clamp();
 
     Size picture_, viewport_;
-    double zoom_ = 1;
+    double zoom_ = 1, pixelRatio_ = 1;
     double centreX_ = 0, centreY_ = 0;  ///< picture point in the viewport's middle, picture pixels
     bool fitted_ = true;
 };

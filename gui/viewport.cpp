@@ -58,7 +58,7 @@ void Viewport::releaseGl() {
 }
 
 void Viewport::resizeGL(int, int) {
-    transform_.setSizes(photoSize_, pixelSize());
+    transform_.setSizes(photoSize_, pixelSize(), devicePixelRatioF());
     emit zoomChanged(zoom());
     emit splitMoved();
 }
@@ -70,7 +70,7 @@ Size Viewport::pixelSize() const {
 void Viewport::setPhoto(std::shared_ptr<const Image> before, Size size) {
     after_.reset();
     photoSize_ = size;
-    transform_.setSizes(size, pixelSize());
+    transform_.setSizes(size, pixelSize(), devicePixelRatioF());
     transform_.fit();
     setBefore(std::move(before));
     emit zoomChanged(zoom());

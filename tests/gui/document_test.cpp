@@ -144,6 +144,8 @@ private slots:
         QVERIFY(std::abs(view.top() + view.height() / 2 - 400) < 1);
         view.setSizes({100, 50}, {1000, 800});
         QCOMPARE(view.zoom(), ViewTransform::kMaxFit);
+        view.setSizes({100, 50}, {1000, 800}, 2);
+        QCOMPARE(view.zoom(), 2 * ViewTransform::kMaxFit);
         view.setSizes({100, 50}, {10, 10});
         QVERIFY(view.zoom() < 0.1);
     }
