@@ -69,7 +69,8 @@ TEST(UNet, FoldsBatchNormAsTheOracleComputesIt) {
 
 TEST(UNet, TurnsUpConvWeightsToOutputsFirst) {
     const ModelTensors tensors = randomUNet({4, 8, 16}, 9);
-    const Filter& filter = load(tensors).layers()[6].filter;
+    const UNet unet = load(tensors);
+    const Filter& filter = unet.layers()[6].filter;
     const auto& stored = tensors.at("up1.upconv.weight");  // [16, 8, 2, 2]
     EXPECT_EQ(filter.inChannels, 16);
     EXPECT_EQ(filter.outChannels, 8);
