@@ -78,7 +78,12 @@ Presenter::Presenter(const GlFacts& facts) : before_(facts), after_(facts) {
     GLuint id = linkProgram(kPresentFrag);
     const auto at = [&id](const char* name) { return glGetUniformLocation(id, name); };
     picture_ = {id, at("viewport"), at("origin"), at("extent"), at("cell"), at("checker"), at("picture")};
-    id = linkProgram(kSplitFrag);
+    try {
+        id = linkProgram(kSplitFrag);
+    } catch (...) {
+        glDeleteProgram(picture_.id);
+        throw;
+    }
     split_ = {id, at("viewport"), at("middle"), at("ratio")};
     glGenVertexArrays(1, &vertexArray_);
     glGenSamplers(int(samplers_.size()), samplers_.data());
@@ -130,7 +135,8 @@ void Presenter::drawSplit(const View& view, Size viewport, Box seen) {
     const int right = std::min(viewport.width, int(view.split) + reach);
     glUseProgram(split_.id);
     glUniform2f(split_.viewport, float(viewport.width), float(viewport.height));
-    glUniform2f(split_.middle, float(view.split), float(seen.top + seen.height / 2));
+    const int middle = seen.top + seen.height / 2;  // on a whole pixel, so that the disc is sharp
+    glUniform2f(split_.middle, float(view.split), float(middle));
     glUniform1f(split_.ratio, float(view.pixelRatio));
     glEnable(GL_BLEND);
     glBlendFuncSeparate(GL_ONE, GL_ONE_MINUS_SRC_ALPHA, GL_ZERO, GL_ONE);
