@@ -52,4 +52,4 @@ done
 endStep
 echo
 echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+[ "$failed" = 0 ] || exit 1

@@ -4,7 +4,7 @@
 # window; the same run measures the line coverage of inference/, which has to be 85 % or more.
 . "$(dirname "$0")/check.sh"
 leastCoverage=85
-export ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
+export UBSAN_OPTIONS=print_stacktrace=1
 export LSAN_OPTIONS=suppressions=$PWD/tests/checks/leaks.txt:print_suppressions=0
 find build/sanitizers -name '*.gcda' -delete 2>/dev/null || true
 configureAndBuild build/sanitizers -DCMAKE_BUILD_TYPE=Debug -DMATTE_SANITIZE=address,undefined -DMATTE_COVERAGE=ON \

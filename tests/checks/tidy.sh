@@ -3,7 +3,7 @@
 # clang-tidy over every host .cpp, as .clang-tidy says. Uses the compile commands of the Release build. A file is looked
 # at again only when it, a header or the rules have changed.
 . "$(dirname "$0")/check.sh"
-[ -f build/tests/compile_commands.json ] || configureAndBuild build/tests -DMATTE_WERROR=ON
+[ -f build/tests/compile_commands.json ] || configureAndBuild build/tests -DMATTE_WERROR=ON -DMATTE_BENCH=ON
 mapfile -t files < <(git ls-files '*.cpp')
 state=build/tidy
 mkdir -p "$state"
