@@ -45,13 +45,13 @@ showProgress() {
 }
 endProgress() { if [ -t 1 ]; then printf '\r\033[K'; fi; }
 
-# configureAndBuild FOLDER CMAKE_OPTION... [--target NAME]: a Release build unless an option says otherwise; shows how far
+# configureAndBuild FOLDER CMAKE_OPTION... [--target=NAME]...: a Release build unless an option says otherwise; shows how far
 # it is and every warning.
 configureAndBuild() {
     local folder=$1 options=(-DCMAKE_BUILD_TYPE=Release) targets=() line
     shift
     while [ $# != 0 ]; do
-        if [ "$1" = --target ]; then targets+=(--target "$2") && shift; else options+=("$1"); fi
+        case $1 in --target=*) targets+=(--target "${1#*=}") ;; *) options+=("$1") ;; esac
         shift
     done
     if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache); fi

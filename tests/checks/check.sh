@@ -7,6 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . packaging/steps.sh
 . packaging/dependencies.sh
 startLog "$PWD/build/logs/$(basename "$0" .sh).txt"
+currentStep="the check $(basename "$0" .sh)"
 
 passed=0 failed=0 skipped=0
 count() { # count passed|failed|skipped [HOW_MANY]
