@@ -48,7 +48,8 @@ public:
     Cutout(const Cutout&) = delete;
     Cutout& operator=(const Cutout&) = delete;
     [[nodiscard]] virtual std::shared_ptr<const Image> source() const = 0;
-    [[nodiscard]] virtual const StageTimes& times() const = 0;  ///< preprocess, network, refine, foreground
+    [[nodiscard]] virtual const StageTimes& times()
+        const = 0;  ///< prepare (once a size), preprocess, network, refine, foreground
 
 protected:
     Cutout() = default;

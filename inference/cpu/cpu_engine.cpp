@@ -108,7 +108,10 @@ EngineInfo CpuEngine::info() const {
 
 Planes CpuEngine::networkMatte(const Image& source, StageTimes& times, std::stop_token stop) {
     const Size size = network_.unet().inputSize(source.size(), options_.networkLongestSide);
-    network_.configure(size);
+    {
+        const StageTimer timer(times, "prepare");
+        network_.configure(size);
+    }
     {
         const StageTimer timer(times, "preprocess");
         const Planes picture = resampleToPlanes(source.view(), size);

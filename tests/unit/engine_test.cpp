@@ -36,7 +36,8 @@ std::set<std::string> names(const StageTimes& times) {
 TEST(Engine, CutsOutAndCompositesAndTimesEachStage) {
     const auto engine = cpuEngine();
     const auto cutout = engine->cutOut(photo({96, 64}));
-    EXPECT_EQ(names(cutout->times()), (std::set<std::string>{"preprocess", "network", "refine", "foreground"}));
+    EXPECT_EQ(names(cutout->times()),
+              (std::set<std::string>{"prepare", "preprocess", "network", "refine", "foreground"}));
     const Output output = engine->composite(*cutout, {}, {96, 64});
     EXPECT_EQ(output.image->size(), (Size{96, 64}));
     EXPECT_EQ(output.image->format(), PixelFormat::rgba8);
