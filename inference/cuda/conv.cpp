@@ -3,12 +3,26 @@
 
 namespace matte {
 
+namespace {
+
+std::unique_ptr<ConvLaunch::Prepared> prepare(const ConvShape& shape,
+                                              const ConvConfig& config,
+                                              const ConvBuffers& buffers,
+                                              const DeviceFacts& device) {
+    switch (config.kernel) {
+        case ConvKernel::sm90: return prepareSm90(shape, config, buffers, device);
+        case ConvKernel::fp32: return prepareFp32(shape, config, buffers, device);
+        default: return prepareMma(shape, config, buffers, device);
+    }
+}
+
+}  // namespace
+
 ConvLaunch::ConvLaunch(const ConvShape& shape,
                        const ConvConfig& config,
                        const ConvBuffers& buffers,
                        const DeviceFacts& device)
-    : prepared_(config.kernel == ConvKernel::sm90 ? prepareSm90(shape, config, buffers, device)
-                                                  : prepareMma(shape, config, buffers, device)) {}
+    : prepared_(prepare(shape, config, buffers, device)) {}
 ConvLaunch::~ConvLaunch() = default;
 ConvLaunch::ConvLaunch(ConvLaunch&&) noexcept = default;
 

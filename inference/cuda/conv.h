@@ -3,12 +3,13 @@
 // and tiles (ConvConfig), the weights in that kernel's order (PackedFilter), and a launch prepared once and repeated
 // (ConvLaunch). One thread at a time for each object.
 //
-// Activations are [N, H, W, paddedChannels(C)] halves. Channels past C are zero in every input and are written as zero
-// in every output.
+// Activations are [N, H, W, paddedChannels(C)] halves, or floats for the kernel fp32. Channels past C are zero in every
+// input and are written as zero in every output.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,8 +20,14 @@
 
 namespace matte {
 
-/// mma: mma.sync, sm_80 and newer. sm90: wgmma and TMA, only that architecture.
-enum class ConvKernel { mma = 1, sm90 };
+/// mma: mma.sync, sm_80 and newer. sm90: wgmma and TMA, only that architecture. fp32: no tensor cores, every value and
+/// every product a float.
+enum class ConvKernel { mma = 1, sm90, fp32 };
+
+/// Bytes of an activation's value.
+constexpr int valueBytes(ConvKernel kernel) {
+    return kernel == ConvKernel::fp32 ? 4 : 2;
+}
 
 /// Channels of a tensor in device memory: each pixel starts at a multiple of 16 bytes.
 constexpr int paddedChannels(int channels) {
@@ -48,12 +55,13 @@ enum class Split { channels = 1, pixels, depth };
 
 struct ConvConfig {
     ConvKernel kernel = ConvKernel::mma;
-    int chunk = 32;      ///< input channels of one step: 64, 32 or 16 (mma: 32)
+    int chunk = 32;      ///< input channels of one step: 64, 32 or 16 (mma: 32, fp32: 8)
     int pixels = 128;    ///< output pixels of a tile (sm90: of a warp group's)
     int channels = 64;   ///< output channels of a tile (sm90: 64 for each warp group)
     int tileWidth = 16;  ///< of those pixels; sm90: 8 or 16
     Split split = Split::channels;
-    bool halo = false;  ///< sm90: one load serves nine taps instead of three
+    bool halo = false;      ///< sm90: one load serves nine taps instead of three
+    bool gathered = false;  ///< mma: the nine taps of up to three channels stand side by side in one chunk
 
     [[nodiscard]] std::string text() const;
     bool operator==(const ConvConfig&) const = default;
@@ -67,14 +75,17 @@ struct DeviceFacts {
 /// Every configuration that can run `shape` on the device by `kernel`, the one that should be fastest first.
 std::vector<ConvConfig> rankedConfigs(const ConvShape& shape, const DeviceFacts& device, ConvKernel kernel);
 
-/// Weights as half [tile of 64 rows][chunk][tap][64][config.chunk], swizzled as the kernels read them, and one bias for
-/// each row. A row is an output channel; up2x2: row tiles of output row 0, then 1; row dx * channels + c within.
-/// Taps go down each column of the filter first. One tile more of zeros where their number is odd.
+/// Weights in a kernel's order and one bias for each row. A row is an output channel; up2x2: row tiles of output row 0,
+/// then 1; row dx * channels + c within. Halves: [tile of 64 rows][chunk][tap][64][config.chunk], swizzled as the
+/// kernels read them, taps down each column of the filter first, one tile more of zeros where their number is odd;
+/// gathered: [tile][64][32] with tap t of channel c at 3 t + c. Floats (fp32): [tile][chunk][channel of the
+/// chunk][tap][64], taps along each row first.
 struct PackedFilter {
-    std::vector<std::uint16_t> weights;
+    std::vector<std::byte> weights;
     std::vector<float> bias;
 };
-PackedFilter packFilter(const Filter& filter, const ConvShape& shape, int chunk);
+/// `config` counts by its kernel, chunk and `gathered` alone, and these are equal in all configurations of a shape.
+PackedFilter packFilter(const Filter& filter, const ConvShape& shape, const ConvConfig& config);
 
 /// Where a row of `rowBytes` (32, 64, 128) bytes keeps its 16-byte piece: the layout that TMA calls a swizzle.
 constexpr int swizzledPiece(int row, int piece, int rowBytes) {
@@ -113,6 +124,10 @@ std::unique_ptr<ConvLaunch::Prepared> prepareMma(const ConvShape& shape,
                                                  const ConvConfig& config,
                                                  const ConvBuffers& buffers,
                                                  const DeviceFacts& device);
+std::unique_ptr<ConvLaunch::Prepared> prepareFp32(const ConvShape& shape,
+                                                  const ConvConfig& config,
+                                                  const ConvBuffers& buffers,
+                                                  const DeviceFacts& device);
 std::unique_ptr<ConvLaunch::Prepared> prepareSm90(const ConvShape& shape,
                                                   const ConvConfig& config,
                                                   const ConvBuffers& buffers,

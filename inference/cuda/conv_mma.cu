@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution by mma.sync for sm_80 and newer. A block owns rows of 16 output pixels and 64 or 128 output channels. For
 // each chunk of 32 input channels it loads its pixels with their border once and multiplies them by the chunk's nine
-// taps, whose weights stream through a ring of three stages. Pixels and weights are rows of 64 bytes, swizzled, so that
-// ldmatrix meets no bank conflict at any tap.
+// taps, whose weights stream through a ring, one column of taps a step. Pixels and weights are rows of 64 bytes,
+// swizzled, so that ldmatrix meets no bank conflict at any tap; a pixel's swizzle depends on its column alone, so that
+// all rows of the tile are at fixed distances and their addresses cost nothing.
 #include <algorithm>
 
 #include "inference/cuda/conv.h"
@@ -12,8 +13,12 @@ namespace matte {
 namespace {
 
 constexpr int kThreads = 128, kTileWidth = 16, kChunk = 32, kRowBytes = kChunk * 2, kPieces = kRowBytes / 16;
-constexpr int kTileChannels = 64, kWeightStages = 3, kLead = kWeightStages - 1;
+constexpr int kTileChannels = 64, kTileBytes = kTileChannels * kRowBytes;
 constexpr int kSharedLimit = 96 * 1024;  // below what a block can have on every architecture
+
+/// What a tile reads: its pixels and the eight around each; its pixels alone; or, gathered in one chunk, nine taps of
+/// up to three channels.
+enum class Reads { window = 1, pixels, gathered };
 
 struct MmaArgs {
     const std::byte* in[2];
@@ -24,9 +29,8 @@ struct MmaArgs {
     bool relu;
     int height, width;
     int inChannels[2];
-    int chunks0, chunks, taps;
-    int border;                    // pixels on each side that a tile needs: 1 or 0
-    int pixelStages, pixelStride;  // of the pixels' ring, in bytes
+    int chunks0, chunks;
+    int blocks;  // of weights, for each tile of channels: chunks times taps
     int rows, rowTiles, rowChannels;
     int tilesX, tilesY, tilesC;
 };
@@ -36,72 +40,166 @@ struct Tile {
 };
 
 /// A block's geometry: warps stand as warpsM x warpsN over the tile, each on 16 tilesM pixels by 8 tilesN channels.
-template <int pixels, int channels>
+template <int pixels, int channels, Reads kind>
 struct Shape {
+    static constexpr Reads reads = kind;
     static constexpr int height = pixels / kTileWidth;
     static constexpr int warpsN = pixels >= 2 * channels ? 1 : 2, warpsM = 4 / warpsN;
     static constexpr int tilesM = pixels / warpsM / 16, tilesN = channels / warpsN / 8;
-    static constexpr int weightBytes = channels * kRowBytes;
+    static constexpr int border = reads == Reads::window ? 1 : 0;
+    static constexpr int pitch = kTileWidth + 2 * border, columnRows = height + 2 * border;
+    static constexpr int pixelBytes = columnRows * pitch * kRowBytes;  // of a chunk
+    // A step multiplies this many blocks of 64 x 32 weights for each tile of channels: a column of taps, or chunks.
+    static constexpr int blocks = reads == Reads::window ? 3 : reads == Reads::pixels ? 2 : 1;
+    static constexpr int chunksOfStep = reads == Reads::pixels ? 2 : 1;
+    static constexpr int weightBytes = channels / kTileChannels * blocks * kTileBytes;
+    // Small tiles finish a step sooner than its successor's weights arrive: these are two steps ahead.
+    static constexpr int stages = reads == Reads::gathered ? 1 : pixels * channels <= 64 * 64 ? 3 : 2;
+    static constexpr int lead = std::max(stages - 1, 1);
+    static constexpr int pixelStages = reads == Reads::window ? 2 : stages;
     static constexpr int stagedRow = channels * 2 + 16;  // bytes; the 16 spread the rows over the banks
+    static constexpr int ringBytes = stages * weightBytes + pixelStages * chunksOfStep * pixelBytes;
+    static constexpr int sharedBytes = std::max(ringBytes, pixels* stagedRow);
 };
 
 /// Chunk `k` of the tile's pixels with their border; zeros outside the picture and past the channels.
 template <typename S>
-__device__ void loadPixels(const MmaArgs& args, const Tile& tile, int k, std::uint32_t to) {
+__device__ void loadChunk(const MmaArgs& args, const Tile& tile, int k, std::uint32_t to) {
     const bool second = k >= args.chunks0;
     const int channels = args.inChannels[second], first = (second ? k - args.chunks0 : k) * kChunk;
-    const int pitch = kTileWidth + 2 * args.border, count = (S::height + 2 * args.border) * pitch;
     const std::byte* image = args.in[second] + std::size_t(tile.batch) * args.height * args.width * channels * 2;
-    for (int i = threadIdx.x; i < count * kPieces; i += kThreads) {
-        const int pixel = i / kPieces, piece = i % kPieces;
-        const int y = tile.y - args.border + pixel / pitch, x = tile.x - args.border + pixel % pitch;
+    for (int i = threadIdx.x; i < S::columnRows * S::pitch * kPieces; i += kThreads) {
+        const int pixel = i / kPieces, piece = i % kPieces, column = pixel % S::pitch;
+        const int y = tile.y - S::border + pixel / S::pitch, x = tile.x - S::border + column;
         const int channel = first + piece * 8;
         const bool valid = y >= 0 && y < args.height && x >= 0 && x < args.width && channel < channels;
         const std::size_t at = valid ? (std::size_t(y) * args.width + x) * channels + channel : 0;
-        ptx::copyAsync16(to + pixel * kRowBytes + swizzledPiece(pixel, piece, kRowBytes) * 16, image + at * 2, valid);
+        ptx::copyAsync16(to + pixel * kRowBytes + swizzledPiece(column, piece, kRowBytes) * 16, image + at * 2, valid);
+    }
+}
+
+/// A row of 32 halves for each of the tile's pixels: tap t of channel c at 3 t + c, taps down each column first.
+template <typename S>
+__device__ void gatherPixels(const MmaArgs& args, const Tile& tile, std::byte* to) {
+    const std::byte* image = args.in[0] + std::size_t(tile.batch) * args.height * args.width * args.inChannels[0] * 2;
+    for (int pixel = threadIdx.x; pixel < S::height * kTileWidth; pixel += kThreads) {
+        const int column = pixel % kTileWidth;
+        std::uint32_t halves[32] = {};
+#pragma unroll
+        for (int tap = 0; tap < 9; ++tap) {
+            const int y = tile.y + pixel / kTileWidth + tap % 3 - 1, x = tile.x + column + tap / 3 - 1;
+            if (y < 0 || y >= args.height || x < 0 || x >= args.width) continue;
+            const std::size_t at = (std::size_t(y) * args.width + x) * args.inChannels[0];
+            const uint2 four = *reinterpret_cast<const uint2*>(image + at * 2);
+            halves[3 * tap] = four.x & 0xFFFF;
+            halves[3 * tap + 1] = four.x >> 16;
+            halves[3 * tap + 2] = four.y & 0xFFFF;
+        }
+#pragma unroll
+        for (int piece = 0; piece < kPieces; ++piece) {
+            const std::uint32_t* h = halves + piece * 8;
+            *reinterpret_cast<uint4*>(to + pixel * kRowBytes + swizzledPiece(column, piece, kRowBytes) * 16) =
+                make_uint4(h[0] | h[1] << 16, h[2] | h[3] << 16, h[4] | h[5] << 16, h[6] | h[7] << 16);
+        }
+    }
+}
+
+/// The pixels that step `step` needs first.
+template <typename S>
+__device__ void loadPixels(const MmaArgs& args, const Tile& tile, int index, std::byte* shared) {
+    std::byte* const to =
+        shared + S::stages * S::weightBytes + index % S::pixelStages * S::chunksOfStep * S::pixelBytes;
+    if constexpr (S::reads == Reads::gathered) {
+        gatherPixels<S>(args, tile, to);
+    } else {
+#pragma unroll
+        for (int i = 0; i < S::chunksOfStep; ++i) {
+            // A chunk past the last has no channels: zeros.
+            loadChunk<S>(args, tile, index * S::chunksOfStep + i, ptx::sharedAddress(to) + i * S::pixelBytes);
+        }
     }
 }
 
 template <typename S>
-__device__ void loadWeights(const MmaArgs& args, const Tile& tile, int step, std::uint32_t to) {
-    constexpr int kTileBytes = kTileChannels * kRowBytes;
-    const int steps = args.chunks * args.taps;
+__device__ void loadWeights(const MmaArgs& args, const Tile& tile, int step, std::byte* shared) {
+    constexpr int kStepBytes = S::blocks * kTileBytes;
+    const std::uint32_t to = ptx::sharedAddress(shared) + step % S::stages * S::weightBytes;
 #pragma unroll
     for (int i = threadIdx.x * 16; i < S::weightBytes; i += kThreads * 16) {
-        const int channelTile = tile.channelTile + i / kTileBytes;
-        const std::size_t at = (std::size_t(channelTile) * steps + step) * kTileBytes + i % kTileBytes;
-        ptx::copyAsync16(to + i, args.weights + at, true);
+        const int block = step * S::blocks + i % kStepBytes / kTileBytes;
+        const std::size_t tileBlock = std::size_t(tile.channelTile + i / kStepBytes) * args.blocks;
+        const bool valid = block < args.blocks;
+        ptx::copyAsync16(to + i, args.weights + (tileBlock + (valid ? block : 0)) * kTileBytes + i % kTileBytes, valid);
     }
 }
 
-/// The products of one tap with one chunk. `corner`: the tile's pixel that meets the warp's first pixel at this tap.
+/// The products of one step. `pixels` and `weights`: the addresses of this lane's first row of each, without the
+/// distance of the blocks that follow.
 template <typename S>
-__device__ void multiply(
-    float (&sums)[S::tilesM][S::tilesN][4], std::uint32_t pixels, std::uint32_t weights, int corner, int pitch) {
-    const int lane = threadIdx.x % 32;
-    const int row = lane % 8 + lane / 16 * 8, rowPiece = lane / 8 % 2;
+__device__ void multiply(float (&sums)[S::tilesM][S::tilesN][4], std::uint32_t pixels, std::uint32_t weights) {
+    constexpr int kBlockStride = S::reads == Reads::window ? S::pitch * kRowBytes : S::pixelBytes;
 #pragma unroll
-    for (int k = 0; k < kChunk / 16; ++k) {
-        std::uint32_t a[S::tilesM][4], b[S::tilesN / 2][4];
+    for (int block = 0; block < S::blocks; ++block) {
 #pragma unroll
-        for (int i = 0; i < S::tilesM; ++i) {
-            const int pixel = corner + i * pitch + lane % 16;
-            ptx::loadMatrix4(a[i],
-                             pixels + pixel * kRowBytes + swizzledPiece(pixel, 2 * k + lane / 16, kRowBytes) * 16);
-        }
+        for (int k = 0; k < kChunk / 16; ++k) {
+            // The second half of a chunk is the piece whose bit 1 differs, and the swizzle keeps that difference.
+            const std::uint32_t half = k * 32;
+            std::uint32_t a[S::tilesM][4], b[S::tilesN / 2][4];
 #pragma unroll
-        for (int j = 0; j < S::tilesN / 2; ++j) {
-            ptx::loadMatrix4(
-                b[j], weights + (j * 16 + row) * kRowBytes + swizzledPiece(row, 2 * k + rowPiece, kRowBytes) * 16);
-        }
+            for (int i = 0; i < S::tilesM; ++i) {
+                ptx::loadMatrix4(a[i], (pixels ^ half) + block * kBlockStride + i * S::pitch * kRowBytes);
+            }
 #pragma unroll
-        for (int i = 0; i < S::tilesM; ++i) {
+            for (int j = 0; j < S::tilesN / 2; ++j) {
+                ptx::loadMatrix4(b[j], (weights ^ half) + block * kTileBytes + j * 16 * kRowBytes);
+            }
 #pragma unroll
-            for (int j = 0; j < S::tilesN; ++j) {
-                ptx::mma16816(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+            for (int i = 0; i < S::tilesM; ++i) {
+#pragma unroll
+                for (int j = 0; j < S::tilesN; ++j) {
+                    ptx::mma16816(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+                }
             }
         }
     }
+}
+
+/// All steps of a tile.
+template <typename S>
+__device__ void accumulate(float (&sums)[S::tilesM][S::tilesN][4],
+                           const MmaArgs& args,
+                           const Tile& tile,
+                           std::byte* shared) {
+    constexpr int kColumns = S::reads == Reads::window ? 3 : 1;  // steps that share their pixels
+    const int steps = (args.blocks + S::blocks - 1) / S::blocks, groups = steps / kColumns;
+    // Weights never change: only the pixels come from the kernel before this one.
+    for (int i = 0; i < S::lead && i < steps; ++i) loadWeights<S>(args, tile, i, shared);
+    ptx::waitForPrevious();
+    for (int i = 0; i < (kColumns > 1 ? 1 : S::lead) && i < groups; ++i) loadPixels<S>(args, tile, i, shared);
+    for (int i = 0; i < S::lead; ++i) ptx::copyAsyncCommit();
+
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int firstRow = warp / S::warpsN * S::tilesM, firstChannel = warp % S::warpsN * S::tilesN * 8;
+    const int weightRow = lane % 8 + lane / 16 * 8;
+    const std::uint32_t ring = ptx::sharedAddress(shared), pixelRing = ring + S::stages * S::weightBytes;
+    const std::uint32_t laneWeights = ring + firstChannel / kTileChannels * S::blocks * kTileBytes +
+                                      (firstChannel % kTileChannels + weightRow) * kRowBytes +
+                                      swizzledPiece(weightRow, lane / 8 % 2, kRowBytes) * 16;
+    for (int step = 0; step < steps; ++step) {
+        ptx::copyAsyncWait<S::lead - 1>();
+        __syncthreads();
+        if (step + S::lead < steps) loadWeights<S>(args, tile, step + S::lead, shared);
+        const int group = kColumns > 1 ? step / kColumns : step, next = group + (kColumns > 1 ? 1 : S::lead);
+        if (step % kColumns == 0 && next < groups) loadPixels<S>(args, tile, next, shared);
+        ptx::copyAsyncCommit();
+        const int column = step % kColumns + lane % 16;
+        const std::uint32_t lanePixels = pixelRing + group % S::pixelStages * S::chunksOfStep * S::pixelBytes +
+                                         (firstRow * S::pitch + column) * kRowBytes +
+                                         swizzledPiece(column, lane / 16, kRowBytes) * 16;
+        multiply<S>(sums, lanePixels, laneWeights + step % S::stages * S::weightBytes);
+    }
+    ptx::copyAsyncWait<0>();
+    __syncthreads();
 }
 
 /// Sums plus bias, through ReLU, as halves in shared memory: [pixel][channel].
@@ -182,9 +280,9 @@ __device__ void storePooled(const MmaArgs& args, const Tile& tile, const std::by
     }
 }
 
-template <int pixels, int channels>
+template <int pixels, int channels, Reads reads>
 __global__ void __launch_bounds__(kThreads, 2) convMmaKernel(const __grid_constant__ MmaArgs args) {
-    using S = Shape<pixels, channels>;
+    using S = Shape<pixels, channels, reads>;
     extern __shared__ __align__(128) std::byte shared[];
     int index = blockIdx.x;
     Tile tile;
@@ -194,53 +292,40 @@ __global__ void __launch_bounds__(kThreads, 2) convMmaKernel(const __grid_consta
     index /= args.tilesX;
     tile.y = index % args.tilesY * S::height;
     tile.batch = index / args.tilesY;
-
-    const std::uint32_t weightRing = ptx::sharedAddress(shared),
-                        pixelRing = weightRing + kWeightStages * S::weightBytes;
-    const int pitch = kTileWidth + 2 * args.border, steps = args.chunks * args.taps, pixelLead = args.pixelStages - 1;
-    const auto load = [&](int step, int chunk) {
-        if (step < steps) loadWeights<S>(args, tile, step, weightRing + step % kWeightStages * S::weightBytes);
-        if (chunk >= 0 && chunk < args.chunks) {
-            loadPixels<S>(args, tile, chunk, pixelRing + chunk % args.pixelStages * args.pixelStride);
-        }
-        ptx::copyAsyncCommit();
-    };
     ptx::launchDependents();
-    ptx::waitForPrevious();
-    for (int i = 0; i < kLead; ++i) load(i, i < pixelLead ? i : -1);
-
-    const int warp = threadIdx.x / 32;
-    const int firstRow = warp / S::warpsN * S::tilesM, firstChannel = warp % S::warpsN * S::tilesN * 8;
     float sums[S::tilesM][S::tilesN][4] = {};
-    int step = 0;
-    for (int chunk = 0; chunk < args.chunks; ++chunk) {
-        const std::uint32_t tilePixels = pixelRing + chunk % args.pixelStages * args.pixelStride;
-        for (int tap = 0; tap < args.taps; ++tap, ++step) {
-            ptx::copyAsyncWait<kLead - 1>();
-            __syncthreads();
-            load(step + kLead, tap == 0 ? chunk + pixelLead : -1);
-            const int corner = (firstRow + tap % 3) * pitch + tap / 3;
-            const std::uint32_t weights = weightRing + step % kWeightStages * S::weightBytes + firstChannel * kRowBytes;
-            multiply<S>(sums, tilePixels, weights, corner, pitch);
-        }
-    }
-    ptx::copyAsyncWait<0>();
-    __syncthreads();
+    accumulate<S>(sums, args, tile, shared);
     stage<S>(sums, args, tile, shared);
     __syncthreads();
     store<S, channels>(args, tile, shared);
     if (args.pooled) storePooled<S, channels>(args, tile, shared);
 }
 
-using Kernel = void (*)(MmaArgs);
+struct Kernel {
+    void (*function)(MmaArgs);
+    int sharedBytes;
+};
 
+template <int pixels, int channels, Reads reads>
+Kernel kernelOf() {
+    return {convMmaKernel<pixels, channels, reads>, Shape<pixels, channels, reads>::sharedBytes};
+}
+
+template <Reads reads>
 Kernel kernelFor(const ConvConfig& config) {
-    if (config.channels == 128) return convMmaKernel<128, 128>;
-    switch (config.pixels) {
-        case 256: return convMmaKernel<256, 64>;
-        case 128: return convMmaKernel<128, 64>;
-        default: return convMmaKernel<64, 64>;
+    if constexpr (reads != Reads::gathered) {
+        if (config.channels == 128) return kernelOf<128, 128, reads>();
     }
+    switch (config.pixels) {
+        case 256: return kernelOf<256, 64, reads>();
+        case 128: return kernelOf<128, 64, reads>();
+        default: return kernelOf<64, 64, reads>();
+    }
+}
+
+Kernel kernelFor(const ConvShape& shape, const ConvConfig& config) {
+    if (config.gathered) return kernelFor<Reads::gathered>(config);
+    return shape.taps() == 9 ? kernelFor<Reads::window>(config) : kernelFor<Reads::pixels>(config);
 }
 
 int ceilDiv(int value, int by) {
@@ -250,37 +335,29 @@ int ceilDiv(int value, int by) {
 class MmaLaunch : public ConvLaunch::Prepared {
 public:
     MmaLaunch(const ConvShape& shape, const ConvConfig& config, const ConvBuffers& buffers, const DeviceFacts& device)
-        : kernel_(kernelFor(config)), canOverlap_(device.major >= 9) {
-        const bool up = shape.kind == ConvKind::up2x2;
-        const int tileHeight = config.pixels / kTileWidth, border = up ? 0 : 1;
+        : kernel_(kernelFor(shape, config)), canOverlap_(device.major >= 9) {
         args_.in[0] = static_cast<const std::byte*>(buffers.in0);
-        args_.in[1] = static_cast<const std::byte*>(buffers.in1);
+        args_.in[1] = static_cast<const std::byte*>(shape.in1Channels > 0 ? buffers.in1 : buffers.in0);
         args_.out = static_cast<std::byte*>(buffers.out);
         args_.pooled = shape.pooled ? static_cast<std::byte*>(buffers.pooled) : nullptr;
         args_.weights = static_cast<const std::byte*>(buffers.weights);
         args_.bias = buffers.bias;
-        args_.relu = !up;
+        args_.relu = shape.kind != ConvKind::up2x2;
         args_.height = shape.height;
         args_.width = shape.width;
         args_.inChannels[0] = paddedChannels(shape.in0Channels);
         args_.inChannels[1] = paddedChannels(shape.in1Channels);
         args_.chunks0 = ceilDiv(shape.in0Channels, kChunk);
         args_.chunks = args_.chunks0 + ceilDiv(shape.in1Channels, kChunk);
-        args_.taps = shape.taps();
-        args_.border = border;
-        args_.pixelStages = up ? 3 : 2;
-        args_.pixelStride = (tileHeight + 2 * border) * (kTileWidth + 2 * border) * kRowBytes;
+        args_.blocks = config.gathered ? 1 : args_.chunks * shape.taps();
         args_.rows = shape.rows();
         args_.rowTiles = shape.rowTiles();
         args_.rowChannels = shape.rowChannels();
         args_.tilesX = ceilDiv(shape.width, kTileWidth);
-        args_.tilesY = ceilDiv(shape.height, tileHeight);
+        args_.tilesY = ceilDiv(shape.height, config.pixels / kTileWidth);
         args_.tilesC = ceilDiv(shape.rowTiles() * shape.rows() * kTileChannels, config.channels);
         grid_ = unsigned(shape.batch * args_.tilesC * args_.tilesX * args_.tilesY);
-        const int rings = kWeightStages * config.channels * kRowBytes + args_.pixelStages * args_.pixelStride;
-        sharedBytes_ = std::max(rings, config.pixels * (config.channels * 2 + 16));
-        // One limit for all: layers share a kernel, and the last one's own would forbid an earlier one's launch.
-        CUDA_CHECK(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedLimit));
+        CUDA_CHECK(cudaFuncSetAttribute(kernel_.function, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedLimit));
     }
 
     void launch(cudaStream_t stream, bool overlap) const override {
@@ -290,11 +367,11 @@ public:
         cudaLaunchConfig_t config{};
         config.gridDim = dim3(grid_);
         config.blockDim = dim3(kThreads);
-        config.dynamicSmemBytes = std::size_t(sharedBytes_);
+        config.dynamicSmemBytes = std::size_t(kernel_.sharedBytes);
         config.stream = stream;
         config.attrs = &attribute;
         config.numAttrs = overlap && canOverlap_ ? 1 : 0;
-        CUDA_CHECK(cudaLaunchKernelEx(&config, kernel_, args_));
+        CUDA_CHECK(cudaLaunchKernelEx(&config, kernel_.function, args_));
     }
 
 private:
@@ -302,7 +379,6 @@ private:
     Kernel kernel_;
     bool canOverlap_;
     unsigned grid_ = 0;
-    int sharedBytes_ = 0;
 };
 
 }  // namespace

@@ -8,17 +8,10 @@
 namespace matte {
 namespace {
 
-constexpr int kTileRows = 64;
+constexpr int kTileRows = 64, kGatheredStride = 3;
 
 int ceilDiv(int value, int by) {
     return (value + by - 1) / by;
-}
-
-std::uint16_t halfBits(float value) {
-    const __half half = __float2half_rn(value);
-    std::uint16_t bits = 0;
-    std::memcpy(&bits, &half, sizeof bits);
-    return bits;
 }
 
 /// Which output channel and which of the filter's positions a row of the matrix stands for.
@@ -35,12 +28,75 @@ Row rowAt(const ConvShape& shape, int tile, int rowInTile) {
     return row;
 }
 
-/// Position of the weight in the filter's [out, in, k, k]. Tap t is column t / 3, row t % 3.
-std::size_t weightIndex(const Filter& filter, const ConvShape& shape, const Row& row, int in, int tap) {
-    const std::size_t pair = std::size_t(row.channel) * filter.inChannels + in;
-    if (shape.kind == ConvKind::up2x2) return pair * 4 + row.dy * 2 + row.dx;
-    return pair * 9 + tap % 3 * 3 + tap / 3;
-}
+/// A weight's place along the depth of the matrix product: which chunk, which channel of it, which tap.
+struct Place {
+    int chunk = 0, channel = 0, tap = 0;
+};
+
+class Packer {
+public:
+    Packer(const ConvShape& shape, const ConvConfig& config) : shape_(shape), config_(config) {
+        floats_ = config.kernel == ConvKernel::fp32;
+        taps_ = config.gathered ? 1 : shape.taps();
+        // Floats come in whole chunks of the padded channels, which are as many.
+        chunks0_ = config.gathered ? 1 : ceilDiv(shape.in0Channels, config.chunk);
+        chunks_ = chunks0_ + ceilDiv(shape.in1Channels, config.chunk);
+        const int tiles = shape.rowTiles() * shape.rows();
+        tiles_ = floats_ ? tiles : (tiles + 1) / 2 * 2;
+        packed_.bias.assign(std::size_t(tiles_) * kTileRows, 0.0F);
+        packed_.weights.assign(
+            std::size_t(tiles_) * chunks_ * taps_ * kTileRows * config.chunk * valueBytes(config.kernel), {});
+    }
+
+    PackedFilter pack(const Filter& filter) {
+        const int filterTaps = shape_.taps(), side = shape_.kind == ConvKind::up2x2 ? 2 : 3;
+        for (int tile = 0; tile < tiles_; ++tile) {
+            for (int r = 0; r < kTileRows; ++r) {
+                const Row row = rowAt(shape_, tile, r);
+                if (!row.used) continue;
+                packed_.bias[std::size_t(tile) * kTileRows + r] = filter.bias[row.channel];
+                for (int in = 0; in < filter.inChannels; ++in) {
+                    for (int tap = 0; tap < filterTaps; ++tap) {
+                        const std::size_t pair = std::size_t(row.channel) * filter.inChannels + in;
+                        const int y = side == 2 ? row.dy : tap / 3, x = side == 2 ? row.dx : tap % 3;
+                        store(tile, r, placeOf(in, y, x), filter.weights[(pair * side + y) * side + x]);
+                    }
+                }
+            }
+        }
+        return std::move(packed_);
+    }
+
+private:
+    [[nodiscard]] Place placeOf(int in, int y, int x) const {
+        const bool second = in >= shape_.in0Channels;
+        const int channel = second ? in - shape_.in0Channels : in;
+        if (config_.gathered) return {0, (x * 3 + y) * kGatheredStride + channel, 0};
+        Place place{(second ? chunks0_ : 0) + channel / config_.chunk, channel % config_.chunk, 0};
+        if (taps_ == 9) place.tap = floats_ ? y * 3 + x : x * 3 + y;
+        return place;
+    }
+
+    void store(int tile, int row, const Place& place, float weight) {
+        const std::size_t chunk = std::size_t(tile) * chunks_ + place.chunk;
+        if (floats_) {
+            const std::size_t at = ((chunk * config_.chunk + place.channel) * taps_ + place.tap) * kTileRows + row;
+            std::memcpy(packed_.weights.data() + at * sizeof weight, &weight, sizeof weight);
+            return;
+        }
+        const int piece = swizzledPiece(row, place.channel / 8, config_.chunk * 2);
+        const std::size_t at =
+            ((chunk * taps_ + place.tap) * kTileRows + row) * config_.chunk + piece * 8 + place.channel % 8;
+        const __half half = __float2half_rn(weight);
+        std::memcpy(packed_.weights.data() + at * sizeof half, &half, sizeof half);
+    }
+
+    ConvShape shape_;
+    ConvConfig config_;
+    bool floats_ = false;
+    int taps_ = 0, chunks0_ = 0, chunks_ = 0, tiles_ = 0;
+    PackedFilter packed_;
+};
 
 }  // namespace
 
@@ -49,31 +105,8 @@ double ConvShape::flops() const {
     return perPixel * (kind == ConvKind::up2x2 ? 4 : 9) * batch * height * width;
 }
 
-PackedFilter packFilter(const Filter& filter, const ConvShape& shape, int chunk) {
-    const int tiles = (shape.rowTiles() * shape.rows() + 1) / 2 * 2;
-    const int chunks0 = ceilDiv(shape.in0Channels, chunk), chunks = chunks0 + ceilDiv(shape.in1Channels, chunk);
-    PackedFilter packed;
-    packed.weights.assign(std::size_t(tiles) * chunks * shape.taps() * kTileRows * chunk, 0);
-    packed.bias.assign(std::size_t(tiles) * kTileRows, 0.0F);
-    for (int tile = 0; tile < tiles; ++tile) {
-        for (int r = 0; r < kTileRows; ++r) {
-            const Row row = rowAt(shape, tile, r);
-            if (!row.used) continue;
-            packed.bias[std::size_t(tile) * kTileRows + r] = filter.bias[row.channel];
-            for (int in = 0; in < filter.inChannels; ++in) {
-                const bool second = in >= shape.in0Channels;
-                const int channel = second ? in - shape.in0Channels : in;
-                const int step = (second ? chunks0 : 0) + channel / chunk;
-                const int piece = swizzledPiece(r, channel % chunk / 8, chunk * 2);
-                for (int tap = 0; tap < shape.taps(); ++tap) {
-                    const std::size_t block = (std::size_t(tile) * chunks + step) * shape.taps() + tap;
-                    packed.weights[(block * kTileRows + r) * chunk + piece * 8 + channel % 8] =
-                        halfBits(filter.weights[weightIndex(filter, shape, row, in, tap)]);
-                }
-            }
-        }
-    }
-    return packed;
+PackedFilter packFilter(const Filter& filter, const ConvShape& shape, const ConvConfig& config) {
+    return Packer(shape, config).pack(filter);
 }
 
 }  // namespace matte

@@ -82,10 +82,9 @@ struct CudaNetwork::State {
                 made.bias = upload(layer.filter.bias);
                 continue;
             }
-            // The chunk, and with it the packing, depends on the channels alone.
+            // What packing depends on depends on the channels alone.
             const ConvShape shape = shapeOf(unet, layer, {1 << unet.levels(), 1 << unet.levels()});
-            const PackedFilter packed =
-                packFilter(layer.filter, shape, rankedConfigs(shape, device, kernel).front().chunk);
+            const PackedFilter packed = packFilter(layer.filter, shape, rankedConfigs(shape, device, kernel).front());
             made.weights = upload(packed.weights);
             made.bias = upload(packed.bias);
         }
@@ -96,7 +95,9 @@ struct CudaNetwork::State {
         for (const Tensor& tensor : unet.tensors()) {
             const std::size_t pixels = std::size_t(size.width >> tensor.level) * (size.height >> tensor.level);
             const bool alpha = &tensor == &unet.tensors().back();
-            const std::size_t bytes = alpha ? pixels * sizeof(float) : pixels * paddedChannels(tensor.channels) * 2;
+            const std::size_t perPixel =
+                alpha ? sizeof(float) : std::size_t(paddedChannels(tensor.channels)) * valueBytes(kernel);
+            const std::size_t bytes = pixels * perPixel;
             spans.push_back({0, (bytes + kAlignment - 1) / kAlignment * kAlignment, -1, -1});
         }
         const int count = int(unet.layers().size());
@@ -147,7 +148,7 @@ struct CudaNetwork::State {
         const Layer& layer = layers[index];
         if (layer.conv) return (*layer.conv)(stream, overlap);
         const Conv& head = unet.layers()[index];
-        launchHead(at(head.in0), layer.weights.as<float>(), layer.bias.as<float>(),
+        launchHead(at(head.in0), kernel == ConvKernel::fp32, layer.weights.as<float>(), layer.bias.as<float>(),
                    reinterpret_cast<float*>(at(head.out)), size.width * size.height,
                    paddedChannels(unet.tensors()[head.in0].channels), stream, overlap && device.major >= 9);
     }

@@ -23,7 +23,7 @@ public:
     using Choose = std::function<ConvConfig(const ConvShape& shape, const std::vector<ConvConfig>& ranked)>;
     static ConvConfig chooseFirst(const ConvShape&, const std::vector<ConvConfig>& ranked) { return ranked.front(); }
 
-    /// The fastest kernel of the current device.
+    /// The fastest kernel of the current device. ConvKernel::fp32 instead of it is the exact mode.
     static ConvKernel bestKernel();
 
     /// Throws Error(engine); CudaError with cudaErrorMemoryAllocation when the device is full.
@@ -36,7 +36,8 @@ public:
     void configure(Size size);
     [[nodiscard]] Size size() const;
 
-    /// Device memory: [H, W, 8] halves, normalised R, G, B and five zeros; forward() does not change it.
+    /// Device memory: [H, W, 8] halves (ConvKernel::fp32: floats), normalised R, G, B and five zeros; forward() does
+    /// not change it.
     [[nodiscard]] void* input() const;
     /// Device memory: [H, W] floats of 0 to 1.
     [[nodiscard]] float* alpha() const;

@@ -4,6 +4,7 @@
 #include <cuda_fp16.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "inference/cuda/cuda.h"
 #include "inference/cuda/ptx.cuh"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-__device__ float dot8(uint4 halves, const float* weights) {
+__device__ float dotPiece(uint4 halves, const float* weights) {
     const __half2* pairs = reinterpret_cast<const __half2*>(&halves);
     float sum = 0;
 #pragma unroll
@@ -24,18 +25,24 @@ __device__ float dot8(uint4 halves, const float* weights) {
     return sum;
 }
 
-/// `lanes` threads (1 to 32, a power of two) share a pixel, each reading 16 bytes at a time, so that a warp reads one
-/// piece of memory.
+__device__ float dotPiece(float4 floats, const float* weights) {
+    return floats.x * weights[0] + floats.y * weights[1] + floats.z * weights[2] + floats.w * weights[3];
+}
+
+/// `lanes` threads (1 to 32, a power of two) share a pixel, each reading a piece of 16 bytes at a time, so that a warp
+/// reads one stretch of memory.
+template <typename Piece>
 __global__ void __launch_bounds__(kThreads) headKernel(
-    const uint4* in, const float* weights, const float* bias, float* alpha, int pixels, int pieces, int lanes) {
+    const Piece* in, const float* weights, const float* bias, float* alpha, int pixels, int channels, int lanes) {
+    constexpr int kPiece = std::is_same_v<Piece, float4> ? 4 : 8;  // channels
     ptx::launchDependents();
     ptx::waitForPrevious();
     const int thread = int(blockIdx.x * kThreads + threadIdx.x);
-    const int pixel = thread / lanes, lane = thread % lanes;
+    const int pixel = thread / lanes, lane = thread % lanes, pieces = channels / kPiece;
     float sum = 0;
     if (pixel < pixels) {
         for (int piece = lane; piece < pieces; piece += lanes) {
-            sum += dot8(in[std::size_t(pixel) * pieces + piece], weights + piece * 8);
+            sum += dotPiece(in[std::size_t(pixel) * pieces + piece], weights + piece * kPiece);
         }
     }
     for (int step = lanes / 2; step > 0; step /= 2) sum += __shfl_xor_sync(0xFFFFFFFF, sum, step);
@@ -45,6 +52,7 @@ __global__ void __launch_bounds__(kThreads) headKernel(
 }  // namespace
 
 void launchHead(const void* in,
+                bool inFloats,
                 const float* weights,
                 const float* bias,
                 float* alpha,
@@ -52,7 +60,7 @@ void launchHead(const void* in,
                 int channels,
                 cudaStream_t stream,
                 bool overlap) {
-    const int pieces = channels / 8;
+    const int pieces = channels / (inFloats ? 4 : 8);
     int lanes = 1;
     while (lanes * 2 <= std::min(pieces, 32)) lanes *= 2;
     cudaLaunchAttribute attribute{};
@@ -64,8 +72,13 @@ void launchHead(const void* in,
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = overlap ? 1 : 0;
-    CUDA_CHECK(cudaLaunchKernelEx(&config, headKernel, static_cast<const uint4*>(in), weights, bias, alpha, pixels,
-                                  pieces, lanes));
+    if (inFloats) {
+        CUDA_CHECK(cudaLaunchKernelEx(&config, headKernel<float4>, static_cast<const float4*>(in), weights, bias, alpha,
+                                      pixels, channels, lanes));
+    } else {
+        CUDA_CHECK(cudaLaunchKernelEx(&config, headKernel<uint4>, static_cast<const uint4*>(in), weights, bias, alpha,
+                                      pixels, channels, lanes));
+    }
 }
 
 }  // namespace matte

@@ -7,9 +7,10 @@
 
 namespace matte {
 
-/// `in` [pixels, channels] halves, channels a multiple of 8; `weights` [channels] and `bias` [1] on the device; `alpha`
-/// [pixels] floats. Throws Error(engine).
+/// `in` [pixels, channels] halves, or floats where `inFloats`, channels a multiple of 8; `weights` [channels] and
+/// `bias` [1] on the device; `alpha` [pixels] floats. Throws Error(engine).
 void launchHead(const void* in,
+                bool inFloats,
                 const float* weights,
                 const float* bias,
                 float* alpha,

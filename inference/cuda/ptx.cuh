@@ -22,6 +22,11 @@ __device__ inline void copyAsync16(std::uint32_t shared, const void* global, boo
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(valid ? 16 : 0)
                  : "memory");
 }
+/// The same for 4 bytes.
+__device__ inline void copyAsync4(std::uint32_t shared, const void* global, bool valid) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared), "l"(global), "r"(valid ? 4 : 0)
+                 : "memory");
+}
 __device__ inline void copyAsyncCommit() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
