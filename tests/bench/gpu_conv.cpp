@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_conv KERNEL [--skip TEXT] [--csv FILE]: times every configuration of a convolution kernel (mma or sm90) on the
-// layers of the usual networks, random data; prints the default's and the best's time of each layer.
+// gpu_conv KERNEL [--skip TEXT] [--csv FILE]: times every configuration of a convolution kernel (mma, sm90 or fp32) on
+// the layers of the usual networks, random data; prints the default's and the best's time of each layer.
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -54,7 +54,7 @@ void run(ConvKernel kernel, const std::string& skip, std::ostream& csv) {
                 "best config");
     unsigned seed = 0;
     for (const ConvShape& shape : layers()) {
-        test::ConvCase layer(shape, ++seed);
+        test::ConvCase layer(shape, kernel, ++seed);
         double first = 0, best = 1e30;
         std::string firstName, bestName;
         int rank = 0;
@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
     std::string skip, csv = "/dev/null";
     for (int i = 1; i < argc; ++i) {
         const std::string argument = argv[i];
-        if (argument == "sm90") kernel = ConvKernel::sm90;
+        if (i == 1 && argument != "--version") kernel = test::kernelNamed(argument);
         if (argument == "--skip" && i + 1 < argc) skip = argv[++i];
         if (argument == "--csv" && i + 1 < argc) csv = argv[++i];
     }

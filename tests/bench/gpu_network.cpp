@@ -40,7 +40,7 @@ void printLayers(const CudaNetwork& network, const UNet& unet, Size size) {
 }
 
 ConvConfig chooseMeasured(const ConvShape& shape, const std::vector<ConvConfig>& ranked, const std::string& skip) {
-    test::ConvCase layer(shape, 5);
+    test::ConvCase layer(shape, ranked.front().kernel, 5);
     ConvConfig best = ranked.front();
     double bestMs = std::numeric_limits<double>::infinity();
     for (const ConvConfig& config : ranked) {
@@ -69,7 +69,7 @@ void run(const Options& options, int base, Size size) {
     CudaNetwork network(unet, options.kernel,
                         options.tune ? CudaNetwork::Choose(measured) : test::chooseWithout(options.skip));
     network.configure(size);
-    test::setInput(network, oracle::noise(size.height, size.width, 3, 8));
+    test::setInput(network, options.kernel, oracle::noise(size.height, size.width, 3, 8));
     const double ms = bench::medianMs([&](cudaStream_t stream) { network.forward(stream); }, 1, 101);
     const double back = bench::medianMs([&](cudaStream_t stream) { network.forward(stream); }, 10, 21);
     std::printf("base %d %dx%d: %.4f ms (ten in a row %.4f), %.0f TFLOP/s, %.0f MB\n", base, size.width, size.height,
@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
     Options options;
     for (int i = 1; i < argc; ++i) {
         const std::string argument = argv[i];
-        if (argument == "sm90") options.kernel = ConvKernel::sm90;
+        if (i == 1 && argument != "--version") options.kernel = test::kernelNamed(argument);
         if (argument == "--version") return 0;
         if (argument == "--layers") options.layers = true;
         if (argument == "--tune") options.tune = true;

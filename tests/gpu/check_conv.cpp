@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// check_conv KERNEL [--quick] [--only TEXT] [--skip TEXT]: holds every configuration of a convolution kernel (mma or
-// sm90) against the definition, on sizes that are awkward on purpose. --only and --skip choose configurations by what
-// ConvConfig::text() says. Exit code 0: all passed; 1: something differs; 3: the device failed; 77: there is none.
+// check_conv KERNEL [--quick] [--only TEXT] [--skip TEXT]: holds every configuration of a convolution kernel (mma, sm90
+// or fp32) against the definition, on sizes that are awkward on purpose. --only and --skip choose configurations by
+// what ConvConfig::text() says. Exit code 0: all passed; 1: something differs; 3: the device failed; 77: there is none.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -12,7 +12,9 @@ namespace {
 
 using namespace matte;
 
-constexpr double kLimit = 1e-6;
+double limitOf(ConvKernel kernel) {
+    return kernel == ConvKernel::fp32 ? 1e-11 : 1e-6;
+}
 
 std::vector<ConvShape> problems(bool quick) {
     std::vector<ConvShape> list;
@@ -76,13 +78,13 @@ int run(const Options& options) {
     int checks = 0, failures = 0, cases = 0;
     double worst = 0;
     for (const ConvShape& shape : problems(options.quick)) {
-        test::ConvCase layer(shape, 17U * unsigned(++cases));
+        test::ConvCase layer(shape, options.kernel, 17U * unsigned(++cases));
         for (const ConvConfig& config : rankedConfigs(shape, device, options.kernel)) {
             if (!wanted(config, options)) continue;
             const test::CheckResult result = layer.check(config);
             ++checks;
             worst = std::max({worst, result.nmse, result.pooledNmse});
-            if (result.passed(kLimit)) continue;
+            if (result.passed(limitOf(options.kernel))) continue;
             if (++failures <= 40) {
                 std::printf("FAIL %s, %s: nmse %.2e pooled %.2e%s%s\n", test::text(shape).c_str(),
                             config.text().c_str(), result.nmse, result.pooledNmse, result.paddingZero ? "" : " padding",
@@ -101,7 +103,7 @@ int main(int argc, char** argv) {
     Options options;
     for (int i = 1; i < argc; ++i) {
         const std::string argument = argv[i];
-        if (argument == "sm90") options.kernel = ConvKernel::sm90;
+        if (i == 1) options.kernel = test::kernelNamed(argument);
         if (argument == "--quick") options.quick = true;
         if (argument == "--only" && i + 1 < argc) options.only = argv[++i];
         if (argument == "--skip" && i + 1 < argc) options.skip = argv[++i];

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// check_network KERNEL [--skip TEXT]: runs whole networks on the GPU and holds alpha against the scalar oracle; a run
-// of the graph must repeat the eager run bit for bit. Exit codes as check_conv's.
+// check_network KERNEL [--skip TEXT]: runs whole networks on the GPU (kernel mma, sm90 or fp32) and holds alpha against
+// the scalar oracle; a run of the graph must repeat the eager run bit for bit. Exit codes as check_conv's.
 #include <cmath>
 #include <cstdio>
 #include <string>
 
+#include "tests/gpu/conv_case.h"
 #include "tests/gpu/network_case.h"
 
 namespace {
 
 using namespace matte;
 
-constexpr double kMeanLimit = 5e-4, kMaxLimit = 1.2e-2;
+constexpr double kMeanLimit = 5e-4, kMaxLimit = 1.2e-2, kExactNmse = 1e-10;
 
 bool check(ConvKernel kernel, const std::string& skip, int base, Size size, unsigned seed) {
     const UNet unet = test::randomNetwork(base, seed);
     CudaNetwork network(unet, kernel, test::chooseWithout(skip));
     network.configure(size);
     const oracle::Activation input = oracle::noise(size.height, size.width, 3, seed + 1);
-    test::setInput(network, input);
+    test::setInput(network, kernel, input);
     const Stream stream;
     network.forward(stream.get());
     stream.wait();
@@ -37,9 +38,11 @@ bool check(ConvKernel kernel, const std::string& skip, int base, Size size, unsi
         mean += difference / double(eager.size());
         maximum = std::isnan(difference) ? 1e9 : std::max(maximum, difference);
     }
-    const bool passed = same && mean <= kMeanLimit && maximum <= kMaxLimit;
-    std::printf("%s base %d %dx%d: mean %.2e max %.2e, graph %s eager, %.0f MB\n", passed ? "pass" : "FAIL", base,
-                size.width, size.height, mean, maximum, same ? "=" : "differs from",
+    const double nmse = oracle::nmse(expected, eager);
+    const bool close = kernel == ConvKernel::fp32 ? nmse <= kExactNmse : mean <= kMeanLimit && maximum <= kMaxLimit;
+    const bool passed = same && close;
+    std::printf("%s base %d %dx%d: mean %.2e max %.2e nmse %.2e, graph %s eager, %.0f MB\n", passed ? "pass" : "FAIL",
+                base, size.width, size.height, mean, maximum, nmse, same ? "=" : "differs from",
                 double(network.deviceBytes()) / 1e6);
     std::fflush(stdout);
     return passed;
@@ -48,7 +51,7 @@ bool check(ConvKernel kernel, const std::string& skip, int base, Size size, unsi
 }  // namespace
 
 int main(int argc, char** argv) {
-    const ConvKernel kernel = argc > 1 && std::string(argv[1]) == "sm90" ? ConvKernel::sm90 : ConvKernel::mma;
+    const ConvKernel kernel = test::kernelNamed(argc > 1 ? argv[1] : "");
     const std::string skip = argc > 3 && std::string(argv[2]) == "--skip" ? argv[3] : "";
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu/conv_case.h"
 
+#include <cuda_fp16.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "tests/gpu/reference_conv.h"
@@ -14,11 +17,8 @@ namespace {
 constexpr std::size_t kGuardBytes = 4096;
 constexpr int kPoison = 0xFF;  // a NaN in every type
 
-std::vector<__half> randomHalves(std::size_t count, unsigned seed) {
-    const oracle::Activation noise = oracle::noise(1, 1, int(count), seed);
-    std::vector<__half> halves(count);
-    std::ranges::transform(noise.values, halves.begin(), [](float value) { return __float2half_rn(value); });
-    return halves;
+float roundedToHalf(float value) {
+    return __half2float(__float2half_rn(value));
 }
 
 template <typename T>
@@ -28,10 +28,32 @@ DeviceBuffer upload(const std::vector<T>& values) {
     return buffer;
 }
 
+/// Values as a kernel reads and writes them, and back.
+std::vector<std::byte> encode(const std::vector<float>& values, int valueBytes) {
+    std::vector<std::byte> bytes(values.size() * std::size_t(valueBytes));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const __half half = __float2half_rn(values[i]);
+        const void* from = valueBytes == 4 ? static_cast<const void*>(&values[i]) : &half;
+        std::memcpy(bytes.data() + i * std::size_t(valueBytes), from, std::size_t(valueBytes));
+    }
+    return bytes;
+}
+
+float decode(const std::byte* from, int valueBytes) {
+    if (valueBytes == 4) {
+        float value = 0;
+        std::memcpy(&value, from, sizeof value);
+        return value;
+    }
+    __half half;
+    std::memcpy(&half, from, sizeof half);
+    return __half2float(half);
+}
+
 /// Dense pixels of `channels` as pixels of paddedChannels, zeros behind.
-std::vector<__half> padded(const std::vector<__half>& dense, int channels) {
+std::vector<float> padded(const std::vector<float>& dense, int channels) {
     const std::size_t stride = std::size_t(paddedChannels(channels)), pixels = dense.size() / std::size_t(channels);
-    std::vector<__half> result(pixels * stride, __float2half_rn(0.0F));
+    std::vector<float> result(pixels * stride, 0.0F);
     for (std::size_t i = 0; i < pixels; ++i) {
         std::copy_n(dense.begin() + std::ptrdiff_t(i * channels), channels,
                     result.begin() + std::ptrdiff_t(i * stride));
@@ -45,21 +67,22 @@ struct Fetched {
     bool paddingZero = true, guardIntact = true;
 };
 
-Fetched fetch(const DeviceBuffer& buffer, int channels) {
-    std::vector<__half> raw(buffer.bytes() / sizeof(__half));
+Fetched fetch(const DeviceBuffer& buffer, int channels, int valueBytes) {
+    std::vector<std::byte> raw(buffer.bytes());
     CUDA_CHECK(cudaMemcpy(raw.data(), buffer.data(), buffer.bytes(), cudaMemcpyDeviceToHost));
-    const std::size_t count = raw.size() - kGuardBytes / sizeof(__half), stride = std::size_t(paddedChannels(channels));
+    const std::size_t count = (raw.size() - kGuardBytes) / std::size_t(valueBytes);
+    const std::size_t stride = std::size_t(paddedChannels(channels));
     Fetched fetched;
     for (std::size_t i = 0; i < count; ++i) {
-        const float value = __half2float(raw[i]);
+        const float value = decode(raw.data() + i * std::size_t(valueBytes), valueBytes);
         if (int(i % stride) < channels) {
             fetched.values.push_back(value);
         } else {
             fetched.paddingZero = fetched.paddingZero && value == 0;
         }
     }
-    const auto* guard = reinterpret_cast<const unsigned char*>(raw.data() + count);
-    fetched.guardIntact = std::all_of(guard, guard + kGuardBytes, [](unsigned char b) { return b == kPoison; });
+    fetched.guardIntact =
+        std::all_of(raw.end() - kGuardBytes, raw.end(), [](std::byte b) { return b == std::byte(kPoison); });
     return fetched;
 }
 
@@ -84,33 +107,39 @@ std::vector<float> maxPooled(const std::vector<float>& values, const ConvShape& 
 
 }  // namespace
 
-ConvCase::ConvCase(const ConvShape& shape, unsigned seed) : shape_(shape), device_(DeviceFacts::current()) {
+ConvCase::ConvCase(const ConvShape& shape, ConvKernel kernel, unsigned seed)
+    : shape_(shape), device_(DeviceFacts::current()), valueBytes_(valueBytes(kernel)) {
+    const auto round = [&](std::vector<float>& values) {
+        if (kernel != ConvKernel::fp32) std::ranges::transform(values, values.begin(), roundedToHalf);
+    };
     const int inputs = shape.in0Channels + shape.in1Channels;
     filter_ = oracle::randomFilter(shape.outChannels, inputs, shape.kind == ConvKind::up2x2 ? 2 : 3, seed);
-    for (float& weight : filter_.weights) weight = __half2float(__float2half_rn(weight));
+    round(filter_.weights);
     const std::size_t pixels = std::size_t(shape.batch) * shape.height * shape.width;
     for (int i = 0; i < 2; ++i) {
         const int channels = i == 0 ? shape.in0Channels : shape.in1Channels;
         if (channels == 0) continue;
-        host_[i] = randomHalves(pixels * std::size_t(channels), seed + 1 + unsigned(i));
-        in_[i] = upload(padded(host_[i], channels));
+        host_[i] = oracle::noise(1, 1, int(pixels) * channels, seed + 1 + unsigned(i)).values;
+        round(host_[i]);
+        in_[i] = upload(encode(padded(host_[i], channels), valueBytes_));
     }
-    const std::size_t perPixel = std::size_t(paddedChannels(shape.outChannels)) * sizeof(__half);
+    const std::size_t perPixel = std::size_t(paddedChannels(shape.outChannels)) * std::size_t(valueBytes_);
     out_ = DeviceBuffer(pixels * perPixel * (shape.kind == ConvKind::up2x2 ? 4 : 1) + kGuardBytes);
     if (shape.pooled) pooled_ = DeviceBuffer(pixels / 4 * perPixel + kGuardBytes);
 }
 
-const ConvCase::Weights& ConvCase::weightsFor(int chunk) {
-    auto found = packed_.find(chunk);
+const ConvCase::Weights& ConvCase::weightsFor(const ConvConfig& config) {
+    const std::pair key{config.kernel, config.chunk};
+    auto found = packed_.find(key);
     if (found == packed_.end()) {
-        const PackedFilter packed = packFilter(filter_, shape_, chunk);
-        found = packed_.emplace(chunk, Weights{upload(packed.weights), upload(packed.bias)}).first;
+        const PackedFilter packed = packFilter(filter_, shape_, config);
+        found = packed_.emplace(key, Weights{upload(packed.weights), upload(packed.bias)}).first;
     }
     return found->second;
 }
 
 ConvLaunch ConvCase::launch(const ConvConfig& config) {
-    const Weights& packed = weightsFor(config.chunk);
+    const Weights& packed = weightsFor(config);
     const ConvBuffers buffers{in_[0].data(),  in_[1].data(),         out_.data(),
                               pooled_.data(), packed.weights.data(), packed.bias.as<float>()};
     return ConvLaunch(shape_, config, buffers, device_);
@@ -122,7 +151,7 @@ void ConvCase::computeReference() {
     const int scale = shape_.kind == ConvKind::up2x2 ? 4 : 1;
     expected_.resize(std::size_t(shape_.batch) * shape_.height * shape_.width * shape_.outChannels * scale);
     const DeviceBuffer out(expected_.size() * sizeof(float));
-    referenceConv(shape_, in0.as<__half>(), in1.as<__half>(), weights.as<float>(), bias.as<float>(), out.as<float>());
+    referenceConv(shape_, in0.as<float>(), in1.as<float>(), weights.as<float>(), bias.as<float>(), out.as<float>());
     CUDA_CHECK(cudaMemcpy(expected_.data(), out.data(), out.bytes(), cudaMemcpyDeviceToHost));
 }
 
@@ -135,12 +164,12 @@ CheckResult ConvCase::check(const ConvConfig& config) {
     launch(config)(stream.get());
     stream.wait();
     CheckResult result;
-    const Fetched out = fetch(out_, shape_.outChannels);
+    const Fetched out = fetch(out_, shape_.outChannels, valueBytes_);
     result.nmse = oracle::nmse(expected_, out.values);
     result.paddingZero = out.paddingZero;
     result.guardIntact = out.guardIntact;
     if (shape_.pooled) {
-        const Fetched pooled = fetch(pooled_, shape_.outChannels);
+        const Fetched pooled = fetch(pooled_, shape_.outChannels, valueBytes_);
         result.pooledNmse = oracle::nmse(maxPooled(expected_, shape_), pooled.values);
         result.paddingZero = result.paddingZero && pooled.paddingZero;
         result.guardIntact = result.guardIntact && pooled.guardIntact;
@@ -154,6 +183,11 @@ std::string text(const ConvShape& shape) {
     return std::string(shape.kind == ConvKind::up2x2 ? "up2x2 " : "conv3x3 ") + std::to_string(shape.batch) + "x" +
            std::to_string(shape.height) + "x" + std::to_string(shape.width) + " " + inputs + "->" +
            std::to_string(shape.outChannels) + (shape.pooled ? " pool" : "");
+}
+
+ConvKernel kernelNamed(const std::string& name) {
+    if (name == "sm90") return ConvKernel::sm90;
+    return name == "fp32" ? ConvKernel::fp32 : ConvKernel::mma;
 }
 
 }  // namespace matte::test

@@ -2,8 +2,6 @@
 // One layer with random data on the GPU, to be checked or timed with any configuration.
 #pragma once
 
-#include <cuda_fp16.h>
-
 #include <map>
 #include <optional>
 #include <string>
@@ -24,7 +22,8 @@ struct CheckResult {
 
 class ConvCase {
 public:
-    ConvCase(const ConvShape& shape, unsigned seed);
+    /// For configurations of `kernel`: its values are what the random ones are rounded to.
+    ConvCase(const ConvShape& shape, ConvKernel kernel, unsigned seed);
 
     /// Fills the outputs with NaN, runs `config` and compares every value with the reference.
     CheckResult check(const ConvConfig& config);
@@ -36,19 +35,22 @@ private:
     struct Weights {
         DeviceBuffer weights, bias;
     };
-    const Weights& weightsFor(int chunk);
+    const Weights& weightsFor(const ConvConfig& config);
     void computeReference();
 
     ConvShape shape_;
     DeviceFacts device_;
     Filter filter_;
-    std::vector<__half> host_[2];  ///< dense inputs
+    int valueBytes_;
+    std::vector<float> host_[2];  ///< dense inputs
     DeviceBuffer in_[2], out_, pooled_;
-    std::map<int, Weights> packed_;  ///< by chunk
-    std::vector<float> expected_;    ///< dense; empty until the first check
+    std::map<std::pair<ConvKernel, int>, Weights> packed_;  ///< by kernel and chunk
+    std::vector<float> expected_;                           ///< dense; empty until the first check
 };
 
 /// "conv3x3 2x17x33 64+64->128 pool"
 std::string text(const ConvShape& shape);
+/// "mma", "sm90" or "fp32"; anything else is mma.
+ConvKernel kernelNamed(const std::string& name);
 
 }  // namespace matte::test

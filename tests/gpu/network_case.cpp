@@ -23,12 +23,14 @@ CudaNetwork::Choose chooseWithout(const std::string& skip) {
     };
 }
 
-void setInput(const CudaNetwork& network, const oracle::Activation& input) {
-    std::vector<__half> padded(network.size().pixels() * 8, __float2half_rn(0.0F));
-    for (std::size_t i = 0; i < input.values.size(); ++i) {
-        padded[i / 3 * 8 + i % 3] = __float2half_rn(input.values[i]);
-    }
-    CUDA_CHECK(cudaMemcpy(network.input(), padded.data(), padded.size() * sizeof(__half), cudaMemcpyHostToDevice));
+void setInput(const CudaNetwork& network, ConvKernel kernel, const oracle::Activation& input) {
+    std::vector<float> floats(network.size().pixels() * 8, 0.0F);
+    for (std::size_t i = 0; i < input.values.size(); ++i) floats[i / 3 * 8 + i % 3] = input.values[i];
+    std::vector<__half> halves(floats.size());
+    std::ranges::transform(floats, halves.begin(), [](float value) { return __float2half_rn(value); });
+    const void* from = kernel == ConvKernel::fp32 ? static_cast<const void*>(floats.data()) : halves.data();
+    CUDA_CHECK(
+        cudaMemcpy(network.input(), from, floats.size() * std::size_t(valueBytes(kernel)), cudaMemcpyHostToDevice));
     CUDA_CHECK(cudaDeviceSynchronize());
 }
 

@@ -11,8 +11,8 @@ namespace matte::test {
 UNet randomNetwork(int base, unsigned seed);
 /// Takes the first configuration whose text does not hold `skip`; an empty `skip` holds nothing back.
 CudaNetwork::Choose chooseWithout(const std::string& skip);
-/// Uploads `input` [H, W, 3] as the network's input.
-void setInput(const CudaNetwork& network, const oracle::Activation& input);
+/// Uploads `input` [H, W, 3] as the input of a network of `kernel`.
+void setInput(const CudaNetwork& network, ConvKernel kernel, const oracle::Activation& input);
 /// The alpha of the last run, which has finished.
 std::vector<float> alphaOf(const CudaNetwork& network);
 

@@ -6,7 +6,7 @@ namespace {
 
 struct Args {
     ConvShape shape;
-    const __half* in[2];
+    const float* in[2];
     const float* weights;
     const float* bias;
     float* out;
@@ -18,7 +18,7 @@ __device__ double inputAt(const Args& args, int n, int y, int x, int channel) {
     const bool second = channel >= s.in0Channels;
     const int channels = second ? s.in1Channels : s.in0Channels;
     const std::size_t pixel = (std::size_t(n) * s.height + y) * s.width + x;
-    return double(__half2float(args.in[second][pixel * channels + (second ? channel - s.in0Channels : channel)]));
+    return args.in[second][pixel * channels + (second ? channel - s.in0Channels : channel)];
 }
 
 __global__ void referenceKernel(Args args, int height, int width) {
@@ -44,7 +44,7 @@ __global__ void referenceKernel(Args args, int height, int width) {
 }  // namespace
 
 void referenceConv(
-    const ConvShape& shape, const __half* in0, const __half* in1, const float* weights, const float* bias, float* out) {
+    const ConvShape& shape, const float* in0, const float* in1, const float* weights, const float* bias, float* out) {
     const int scale = shape.kind == ConvKind::up2x2 ? 2 : 1;
     const int height = shape.height * scale, width = shape.width * scale;
     const std::size_t count = std::size_t(shape.batch) * height * width * shape.outChannels;

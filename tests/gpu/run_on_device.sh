@@ -5,20 +5,21 @@
 #   run_on_device.sh build [FOLDER]         compile everything (needs no GPU)
 #   run_on_device.sh run [FOLDER] [STAGE…]  build what is missing, then run the stages; logs go to $OUT or FOLDER
 #
-# FOLDER is out/gpu by default. Stages: check, halo, sanitize, bench, torch, compile, profile; by default all but the last.
+# FOLDER is out/gpu by default. Stages: check, halo, sanitize, bench, torch, compile, profile; by default check halo bench
+# torch sanitize.
 # Each step is a process of its own with a time limit, cheapest first, so that one that hangs takes no other with it.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 mode=${1:-run}
 folder=${2:-out/gpu}
 shift $(($# < 2 ? $# : 2))
-stages=${*:-check halo sanitize bench torch compile}
+stages=${*:-check halo bench torch sanitize}
 nvcc=${NVCC:-nvcc}
 cuda=$(dirname "$(dirname "$(readlink -f "$(command -v "$nvcc")")")")
 json=${MATTE_JSON:-$folder/json}  # besides /usr/include, where nlohmann/json.hpp may be
 device=(-std=c++20 -O3 -lineinfo --expt-relaxed-constexpr -I.)
 host=(-std=c++20 -O2 -I. -isystem "$cuda/include" -idirafter "$json" -idirafter /usr/include)
-kernels=(conv_mma conv_sm90 head)
+kernels=(conv_mma conv_sm90 conv_fp32 head)
 hosts=(inference/cuda/conv inference/cuda/conv_pack inference/cuda/conv_config inference/cuda/tensor_map
   inference/cuda/cuda_network inference/model/unet inference/model/safetensors tests/support/oracle
   tests/support/model_file tests/gpu/conv_case tests/gpu/network_case)
@@ -76,7 +77,9 @@ run_stage() {
       step 60 quick_sm90 "$folder/check_conv" sm90 --quick --skip halo
       step 90 conv_mma "$folder/check_conv" mma
       step 90 conv_sm90 "$folder/check_conv" sm90 --skip halo
+      step 90 conv_fp32 "$folder/check_conv" fp32
       step 60 network_mma "$folder/check_network" mma
+      step 60 network_fp32 "$folder/check_network" fp32
       step 60 network_sm90 "$folder/check_network" sm90 --skip halo
       ;;
     halo)
@@ -87,11 +90,17 @@ run_stage() {
     sanitize)
       step 100 memcheck_mma compute-sanitizer --tool memcheck --error-exitcode 9 "$folder/check_conv" mma --quick
       step 100 memcheck_sm90 compute-sanitizer --tool memcheck --error-exitcode 9 "$folder/check_conv" sm90 --quick
+      step 100 memcheck_fp32 compute-sanitizer --tool memcheck --error-exitcode 9 "$folder/check_conv" fp32 --quick
+      step 60 racecheck_mma compute-sanitizer --tool racecheck --error-exitcode 9 "$folder/check_conv" mma --quick
+      step 60 racecheck_fp32 compute-sanitizer --tool racecheck --error-exitcode 9 "$folder/check_conv" fp32 --quick
+      step 60 racecheck_sm90 compute-sanitizer --tool racecheck --error-exitcode 9 "$folder/check_conv" sm90 --quick
       ;;
     bench)
       step 60 bench_mma "$folder/gpu_conv" mma --csv "$out/conv_mma.csv"
       step 90 bench_sm90 "$folder/gpu_conv" sm90 --csv "$out/conv_sm90.csv"
+      step 60 bench_fp32 "$folder/gpu_conv" fp32 --csv "$out/conv_fp32.csv"
       step 30 net_mma "$folder/gpu_network" mma --layers
+      step 30 net_fp32 "$folder/gpu_network" fp32 --layers
       step 30 net_sm90 "$folder/gpu_network" sm90 --skip halo
       step 30 net_halo "$folder/gpu_network" sm90 --layers
       step 90 net_tuned "$folder/gpu_network" sm90 --tune
@@ -100,7 +109,7 @@ run_stage() {
       step 90 torch_layers python3 tests/bench/gpu_torch.py layers
       step 90 torch_eager python3 tests/bench/gpu_torch.py eager
       ;;
-    compile) step 200 torch_compile python3 tests/bench/gpu_torch.py compile ;;
+    compile) step 240 torch_compile python3 tests/bench/gpu_torch.py compile ;;
     profile)
       step 200 profile ncu --clock-control none --set full -k "regex:conv" -c 23 "$folder/gpu_network" sm90
       ;;
@@ -116,10 +125,11 @@ case $mode in
     mkdir -p "$logs" "$out"
     : >"$out/results.txt"
     for stage in $stages; do run_stage "$stage"; done
-    for log in conv_mma conv_sm90 quick_halo conv_halo network_mma network_sm90 network_halo memcheck_mma memcheck_sm90; do
-      [ -f "$logs/$log.log" ] && echo "== $log" && tail -n 6 "$logs/$log.log" | cut -c1-140
+    for log in conv_mma conv_sm90 conv_fp32 quick_halo conv_halo network_mma network_sm90 network_halo network_fp32 \
+      memcheck_mma memcheck_sm90 memcheck_fp32 racecheck_mma racecheck_sm90 racecheck_fp32; do
+      [ -f "$logs/$log.log" ] && echo "== $log" && tail -n 4 "$logs/$log.log" | cut -c1-140
     done
-    for log in net_mma net_sm90 net_halo net_tuned bench_mma bench_sm90 torch_layers torch_eager torch_compile; do
+    for log in net_mma net_fp32 net_sm90 net_halo net_tuned bench_mma bench_fp32 bench_sm90 torch_layers torch_eager torch_compile; do
       [ -f "$logs/$log.log" ] && echo "== $log" && grep -E '^( |base|layer|conv3x3|up2x2|cudnn|torch|ERROR)' "$logs/$log.log" | cut -c1-118
     done
     echo "== steps"
