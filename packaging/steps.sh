@@ -45,8 +45,8 @@ showProgress() {
 }
 endProgress() { if [ -t 1 ]; then printf '\r\033[K'; fi; }
 
-# configureAndBuild FOLDER CMAKE_OPTION... [--target=NAME]...: a Release build unless an option says otherwise; shows how far
-# it is and every warning.
+# configureAndBuild FOLDER CMAKE_OPTION... [--target=NAME]...: a Release build unless an option says otherwise; shows how
+# far it is, and every warning.
 configureAndBuild() {
     local folder=$1 options=(-DCMAKE_BUILD_TYPE=Release) targets=() line
     shift

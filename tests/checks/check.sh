@@ -20,6 +20,9 @@ closeCheck() {
     [ "$failed" = 0 ] || exit 1
 }
 
+# The build that the release tests and clang-tidy share.
+buildForTests() { configureAndBuild build/tests -DMATTE_WERROR=ON -DMATTE_BENCH=ON; }
+
 # runTests FOLDER: ctest in a build folder; shows the output of what failed and why something was skipped.
 runTests() {
     local folder=$1 report=$PWD/$1/tests.xml status=0 line all bad left

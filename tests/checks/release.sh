@@ -3,6 +3,6 @@
 # What users run: an optimised build of everything with warnings as errors, and every test, the window's under Xvfb.
 # CUDA code, where nvcc is, for one architecture.
 . "$(dirname "$0")/check.sh"
-configureAndBuild build/tests -DMATTE_WERROR=ON -DMATTE_BENCH=ON
+buildForTests
 runTests build/tests
 closeCheck
