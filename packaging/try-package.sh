@@ -50,7 +50,7 @@ inside() { chroot "$bare" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin L
 inside apt-get install --quiet --yes --no-install-recommends /tmp/matte.deb >>"$log" 2>&1
 
 step "Trying it there"
-inside env QT_QPA_PLATFORM=offscreen matte --version
+inside matte --version
 inside matte-cli --version
 sample=/usr/share/matte/samples/astronaut.png
 inside matte-cli image $sample -o /tmp/cutout.png --background transparent
