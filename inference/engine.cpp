@@ -3,20 +3,41 @@
 
 #include "inference/cpu/cpu_engine.h"
 #include "inference/cuda/devices.h"
-#include "inference/error.h"
+#include "inference/fallback_engine.h"
+
+#ifdef MATTE_HAVE_CUDA
+#include "inference/cuda/cuda_engine.h"
+#endif
 
 namespace matte {
+namespace {
+
+/// Throws DeviceFailure when there is no GPU to run on.
+std::unique_ptr<Engine> createCuda([[maybe_unused]] const std::shared_ptr<const UNet>& network,
+                                   [[maybe_unused]] const EngineOptions& options) {
+    if (const CudaStatus cuda = queryCuda(); !cuda.unavailable.empty()) throw DeviceFailure(cuda.unavailable, true);
+#ifdef MATTE_HAVE_CUDA
+    return std::make_unique<CudaEngine>(network, options);
+#else
+    return nullptr;
+#endif
+}
+
+}  // namespace
 
 std::unique_ptr<Engine> Engine::create(UNet network, const EngineOptions& options) {
-    std::string reason;
-    if (options.kind != EngineKind::cpu) {
-        const CudaStatus cuda = queryCuda();
-        reason = cuda.unavailable.empty() ? "This version runs its network on the CPU only." : cuda.unavailable;
-        if (options.kind == EngineKind::cuda) {
-            throw Error(Area::engine, "The CUDA engine can't be used: " + reason + " Use --engine cpu or auto.");
-        }
+    const auto shared = std::make_shared<const UNet>(std::move(network));
+    const FallbackEngine::MakeEngine createCpu = [shared, options](const std::string& reason) {
+        return std::make_unique<CpuEngine>(*shared, options, reason);
+    };
+    if (options.kind == EngineKind::cpu) return createCpu("");
+    try {
+        return std::make_unique<FallbackEngine>(createCuda(shared, options), createCpu);
+    } catch (const DeviceFailure& failure) {
+        const std::string reason = failure.what();
+        if (options.kind == EngineKind::automatic) return createCpu(reason);
+        throw Error(Area::engine, "The CUDA engine can't be used: " + reason + " Use --engine cpu or auto.");
     }
-    return std::make_unique<CpuEngine>(std::move(network), options, reason);
 }
 
 }  // namespace matte

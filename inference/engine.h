@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "inference/error.h"
 #include "inference/image.h"
 #include "inference/look.h"
 #include "inference/model/unet.h"
@@ -32,6 +33,13 @@ struct EngineOptions {
     int threads = 0;             ///< CPU threads; 0 means every core
     int networkLongestSide = 0;  ///< pixels of the network's input, longest side; 0 means the model's own
     bool allowBf16 = true;       ///< CPU: bf16 where the machine has AMX
+    bool stageTimes = true;      ///< CUDA: measure each stage; without it cutOut() returns before the GPU is done
+};
+
+/// The device of an engine failed. `lasting`: for good, rather than for want of memory for one picture.
+struct DeviceFailure : Error {
+    DeviceFailure(const std::string& sentence, bool forGood) : Error(Area::engine, sentence), lasting(forGood) {}
+    bool lasting;
 };
 
 struct EngineInfo {
@@ -49,7 +57,7 @@ public:
     Cutout& operator=(const Cutout&) = delete;
     [[nodiscard]] virtual std::shared_ptr<const Image> source() const = 0;
     [[nodiscard]] virtual const StageTimes& times()
-        const = 0;  ///< prepare (once a size), preprocess, network, refine, foreground
+        const = 0;  ///< prepare (once a size), upload (CUDA), preprocess, network, refine, foreground
 
 protected:
     Cutout() = default;
@@ -66,7 +74,7 @@ struct Output {
 class Engine {
 public:
     /// The engine asked for; `automatic` takes CUDA when it is usable and the CPU otherwise. Throws Error(engine) when
-    /// the one asked for is not there.
+    /// the one asked for is not there. Should the GPU fail later, the CPU takes over.
     static std::unique_ptr<Engine> create(UNet network, const EngineOptions& options);
 
     virtual ~Engine() = default;

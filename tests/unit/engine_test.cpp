@@ -132,5 +132,16 @@ TEST(Engine, SaysWhatItIsAndWhy) {
     EXPECT_EQ(info.kind == EngineKind::cpu, !info.reason.empty()) << "the CPU is taken only for a reason";
 }
 
+TEST(Engine, CudaIsThereOrSaysWhyNot) {
+    const std::string reason = Engine::create(tinyNetwork(), {})->info().reason;
+    try {
+        EXPECT_EQ(Engine::create(tinyNetwork(), {.kind = EngineKind::cuda})->info().kind, EngineKind::cuda);
+        EXPECT_EQ(reason, "");
+    } catch (const Error& error) {
+        EXPECT_EQ(error.area, Area::engine);
+        EXPECT_EQ(error.what(), "The CUDA engine can't be used: " + reason + " Use --engine cpu or auto.");
+    }
+}
+
 }  // namespace
 }  // namespace matte
