@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/gpu/engine_case.h"
+
+#include <algorithm>
+
+#include "inference/cpu/composite.h"
+#include "inference/cpu/refine.h"
+#include "inference/cpu/resample.h"
+#include "inference/pixel_math.h"
+#include "tests/gpu/pixel_case.h"
+
+namespace matte::test {
+namespace {
+
+class RoundCutout final : public Cutout {
+public:
+    explicit RoundCutout(std::shared_ptr<const Image> picture)
+        : host(picture, roundMatte({96, 64})), source_(std::move(picture)) {}
+    [[nodiscard]] std::shared_ptr<const Image> source() const override { return source_; }
+    [[nodiscard]] const StageTimes& times() const override { return times_; }
+    HostPicture host;
+
+private:
+    std::shared_ptr<const Image> source_;
+    StageTimes times_;
+};
+
+}  // namespace
+
+HostPicture::HostPicture(std::shared_ptr<const Image> source, const Planes& coarse) : source_(std::move(source)) {
+    const Planes guide = resampleToPlanes(source_->view(), shrunkTo(source_->size(), kFieldLongestSide));
+    fields_ = Planes(guide.size, field::kChannels);
+    fitGuidedFilter(guide, coarse, fields_);
+    alpha_ = evaluateAlpha(guide, fields_);
+    linear_ = toLinear(guide);
+    estimateColors(linear_, alpha_, fields_);
+}
+
+Image HostPicture::at(Size size) const {
+    if (!(size == source_->size())) return resampleToImage(source_->view(), size);
+    Image copy(size, source_->format());
+    std::copy_n(source_->row(0), copy.bytes(), copy.row(0));
+    return copy;
+}
+
+Image HostPicture::composite(const Look& look, Size size) {
+    const Background& background = look.background;
+    blurBackground(linear_, alpha_, blurSigma(background.blurStrength, fields_.size.longest()), fields_);
+    Image plate;
+    if (background.image) plate = layInto(background.image->view(), size, background.placement, background.color);
+    return compositeOver(at(size).view(), fields_, look, background.image ? &plate : nullptr, {});
+}
+
+Image HostPicture::matte(const Look& look, Size size) {
+    return renderMatte(at(size).view(), fields_, look, {});
+}
+
+NetworkMatte::NetworkMatte(std::shared_ptr<const UNet> unet, int longestSide)
+    : unet_(std::move(unet)), longestSide_(longestSide), network_(*unet_, CudaNetwork::bestKernel()) {}
+
+Planes NetworkMatte::operator()(const Image& source) {
+    const Size size = unet_->inputSize(source.size(), longestSide_);
+    network_.configure(size);
+    const device::Resampling shrink(source.size(), size);
+    const DeviceBuffer picture = upload(std::vector<std::uint8_t>(source.row(0), source.row(0) + source.bytes()));
+    CUDA_CHECK(cudaDeviceSynchronize());
+    const auto format =
+        source.format() == PixelFormat::rgba8 ? device::SourceFormat::rgba8 : device::SourceFormat::bgr8;
+    const Stream stream;
+    device::shrinkToInput({picture.as<std::uint8_t>(), source.size(), source.strideBytes(), format}, shrink,
+                          unet_->mean(), unet_->deviation(), network_.input(), stream.get());
+    network_.forward(stream.get());
+    Planes coarse(size, 1);
+    coarse.values = download<float>(network_.alpha(), size.pixels());
+    return coarse;
+}
+
+std::shared_ptr<Cutout> RoundEngine::cutOut(std::shared_ptr<const Image> source, std::stop_token) {
+    return std::make_shared<RoundCutout>(std::move(source));
+}
+
+Output RoundEngine::composite(Cutout& cutout, const Look& look, Size size, std::stop_token) {
+    return {std::make_shared<Image>(dynamic_cast<RoundCutout&>(cutout).host.composite(look, size)), {}};
+}
+
+Image RoundEngine::matte(Cutout& cutout, const Look& look, Size size, std::stop_token) {
+    return dynamic_cast<RoundCutout&>(cutout).host.matte(look, size);
+}
+
+std::vector<float> premultiplied(const Image& rgba) {
+    std::vector<float> values(rgba.row(0), rgba.row(0) + rgba.bytes());
+    for (std::size_t i = 0; i < values.size(); i += 4) {
+        for (std::size_t c = 0; c < 3; ++c) values[i + c] *= values[i + 3] / 255;
+    }
+    return values;
+}
+
+}  // namespace matte::test
