@@ -109,6 +109,7 @@ BENCHMARK(preview)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 int main(int argc, char** argv) {
     matte::registerNetworks();
+    matte::photo();  // made before the clock starts
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
     benchmark::RunSpecifiedBenchmarks();
