@@ -27,7 +27,7 @@ missingPackages() {
 
 # apt-get without questions, its noise in the log and its progress shown.
 aptGet() {
-    local asRoot=() kind percent
+    local asRoot=() status=0 kind percent
     [ "$(id -u)" = 0 ] || asRoot=(sudo)
     "${asRoot[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -o APT::Status-Fd=3 -o DPkg::Lock::Timeout=300 \
         --quiet --yes --no-install-recommends "$@" 3>&1 >>"$log" 2>&1 </dev/null |
@@ -36,8 +36,9 @@ aptGet() {
                 dlstatus) showProgress downloading "${percent%.*}" ;;
                 pmstatus) showProgress installing "${percent%.*}" ;;
             esac
-        done
+        done || status=$?
     endProgress
+    return $status
 }
 
 # installPackages PACKAGE...: installs what is missing, and says what. Quick when nothing is.

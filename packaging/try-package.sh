@@ -59,7 +59,7 @@ file "$bare/tmp/cutout.png" | grep -q 'PNG image data, 512 x 512, 8-bit/color RG
 # An 8-bit BMP's pixels are its last 512 x 512 bytes: 0 is room, 255 is person.
 read -r room person < <(tail -c $((512 * 512)) "$bare/tmp/matte.bmp" | od -An -v -tu1 -w1 |
     awk '$1 == 0 { room++ } $1 == 255 { person++ } END { print int(room / 2621.44), int(person / 2621.44) }')
-[ "$room" -ge 10 ] && [ "$person" -ge 20 ] || giveUp "The matte makes no sense: $room % of it is room and $person % is person."
+((room >= 10 && person >= 20)) || giveUp "The matte makes no sense: $room % of it is room and $person % is person."
 echo "    $room % of the matte is room, $person % is person"
 endStep
 echo "Done. The package works in a bare $PRETTY_NAME: $package"
