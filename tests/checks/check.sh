@@ -35,9 +35,10 @@ runTests() {
     awk '/<testcase/ { split($0, part, "\""); name = part[2]; state = "" }
          /status="fail"/ { state = "FAILED" }
          /<skipped/ { state = "skipped" }
-         state && /<system-out>/ { print "    " state ": " name; inside = 1; sub(/.*<system-out>/, "") }
-         inside && $0 != "" && (state == "FAILED" || !/^\[|^Note:|^Running main|: Skipped$/) { print "        " $0 }
-         /<\/system-out>/ { inside = 0 }' "$report" | sed 's/&lt;/</g; s/&gt;/>/g; s/&quot;/"/g; s/&apos;/'"'"'/g; s/&amp;/\&/g; /<\/system-out>$/s///'
+         state && sub(/.*<system-out>/, "") { print "    " state ": " name; inside = 1 }
+         { ended = sub(/[ \t]*<\/system-out>.*/, "") }
+         inside && NF && (state == "FAILED" || !/^\[|^Note:|^Running main|: Skipped$/) { print "        " $0 }
+         ended { inside = 0 }' "$report" | sed "s/&lt;/</g; s/&gt;/>/g; s/&quot;/\"/g; s/&apos;/'/g; s/&amp;/\&/g"
     all=$(sed -n 's/^\ttests="\(.*\)"/\1/p' "$report") bad=$(sed -n 's/^\tfailures="\(.*\)"/\1/p' "$report")
     left=$(sed -n 's/^\tskipped="\(.*\)"/\1/p' "$report")
     if [ "$status" != 0 ] && [ "$bad" = 0 ]; then bad=1 all=$((all + 1)); fi
