@@ -50,7 +50,8 @@ struct ConvShape {
     [[nodiscard]] double flops() const;
 };
 
-/// What the two consumer warp groups of the sm90 kernel share out among themselves.
+/// What the two consumer warp groups of the sm90 kernel share out among themselves. mma: depth has two groups as well,
+/// channels only one.
 enum class Split { channels = 1, pixels, depth };
 
 struct ConvConfig {

@@ -66,13 +66,7 @@ double sm90Cycles(const ConvShape& shape, const ConvConfig& config, const Device
     const double l2 = (weightBytes + loads * loadBytes) / kL2BytesPerCycle;
     const double end = kTileEnd + config.pixels / 64.0 * (kRoundEnd + (shape.pooled ? kPooledRoundEnd : 0)) +
                        (depth ? kExchangeEnd * std::max(1.0, config.pixels / 128.0) : 0);
-    const double mine = share(tiles, device);
-    const bool alone = config.pixels == 256 || (config.chunk == 64 && !depth);
-    if (alone || mine == 1) return mine * (chunks * std::max({tensor, chain, l2}) + end) + kLaunch;
-    // Two blocks on a multiprocessor: one's chain and end run beside the other's products.
-    return std::max(mine * (chunks * std::max({tensor, chain / 2, l2}) + end / 2) + end / 2,
-                    std::ceil(mine / 2) * (chunks * chain + end)) +
-           kLaunch;
+    return share(tiles, device) * (chunks * std::max({tensor, chain, l2}) + end) + kLaunch;
 }
 
 std::vector<ConvConfig> sm90Configs(const ConvShape& shape) {
@@ -97,10 +91,15 @@ double mmaCycles(const ConvShape& shape, const ConvConfig& config, const DeviceF
     const double tiles = double(shape.batch) * ceilDiv(rowTiles * 64, config.channels) *
                          ceilDiv(shape.height, config.pixels / 16) * ceilDiv(shape.width, 16);
     const double products = config.gathered ? 1 : double(chunksOf(shape, 32)) * shape.taps();
-    const double perTile = products * config.pixels * config.channels / 64 + 1500;
-    // A block alone on its multiprocessor can't hide its latencies.
+    const bool depth = config.split == Split::depth, wide = config.pixels * config.channels >= 128 * 128;
+    const double perTile = products * config.pixels * config.channels / 64 + (depth ? 1800 : 1500);
     const double rounds = share(tiles, device);
-    return perTile * std::max(rounds, 1.6) * (config.pixels * config.channels >= 128 * 128 ? 1.0 : 1.15);
+    // A block alone on its multiprocessor can't hide its latencies, unless it has twice as many warps.
+    const double exposed = !depth ? std::max(rounds, 1.6) : rounds == 1 ? 1.15 : rounds == 2 ? 1.8 : rounds * 1.05;
+    // A tile of one or a few steps is mostly its loads and stores: square ones load least.
+    if (config.gathered) return config.pixels * exposed * (config.pixels == 256 ? 1.3 : 1.0);
+    if (shape.kind == ConvKind::up2x2 && config.channels == 128) return perTile * exposed * 0.85;
+    return perTile * exposed * (wide ? 1.0 : 1.15);
 }
 
 std::vector<ConvConfig> mmaConfigs(const ConvShape& shape) {
@@ -112,6 +111,11 @@ std::vector<ConvConfig> mmaConfigs(const ConvShape& shape) {
     if (shape.rowTiles() * shape.rows() > 1 && !gathered) {
         configs.push_back({ConvKernel::mma, 32, 128, 128, 16, Split::channels, false, false});
     }
+    if (shape.kind == ConvKind::conv3x3 && !gathered) {
+        for (const int pixels : {128, 64}) {
+            configs.push_back({ConvKernel::mma, 32, pixels, 64, 16, Split::depth, false, false});
+        }
+    }
     return configs;
 }
 
@@ -120,8 +124,9 @@ double fp32Cycles(const ConvShape& shape, const ConvConfig& config, const Device
     const double tiles = double(shape.batch) * shape.rowTiles() * shape.rows() *
                          ceilDiv(shape.height, config.pixels / 16) * ceilDiv(shape.width, 16);
     const double mine = share(tiles, device), warps = std::min(16.0, mine * config.pixels / 32);
-    const double border = (config.pixels / 16.0 + 2) / (config.pixels / 16.0);
-    return mine * config.pixels * (1 + 2 / warps) * (1 + 0.1 * border);
+    const double cycles = mine * config.pixels * (1 + 2 / warps);
+    if (shape.kind == ConvKind::up2x2) return cycles * (config.pixels == 256 ? 1.1 : 1.0);
+    return cycles * (1 + 0.1 * (config.pixels + 32) / config.pixels);  // the border above and below
 }
 
 std::vector<ConvConfig> fp32Configs() {
@@ -140,6 +145,7 @@ std::string ConvConfig::text() const {
     std::string text = std::string(kernels[int(kernel) - 1]) + " k" + std::to_string(chunk) + " " +
                        std::to_string(channels) + "x" + std::to_string(pixels) + " w" + std::to_string(tileWidth);
     if (gathered) text += " gathered";
+    if (kernel == ConvKernel::mma && split == Split::depth) text += " depth";
     if (kernel == ConvKernel::sm90) text += std::string(" ") + splits[int(split) - 1] + (halo ? " halo" : "");
     return text;
 }
@@ -155,8 +161,6 @@ DeviceFacts DeviceFacts::current() {
 }
 
 std::vector<ConvConfig> rankedConfigs(const ConvShape& shape, const DeviceFacts& device, ConvKernel kernel) {
-    // The copy engine can't gather.
-    if (kernel == ConvKernel::sm90 && gathers(shape)) kernel = ConvKernel::mma;
     const bool sm90 = kernel == ConvKernel::sm90, fp32 = kernel == ConvKernel::fp32;
     std::vector<ConvConfig> configs = sm90 ? sm90Configs(shape) : fp32 ? fp32Configs() : mmaConfigs(shape);
     const auto cycles = sm90 ? sm90Cycles : fp32 ? fp32Cycles : mmaCycles;

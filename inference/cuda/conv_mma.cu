@@ -12,7 +12,7 @@
 namespace matte {
 namespace {
 
-constexpr int kThreads = 128, kTileWidth = 16, kChunk = 32, kRowBytes = kChunk * 2, kPieces = kRowBytes / 16;
+constexpr int kGroupThreads = 128, kTileWidth = 16, kChunk = 32, kRowBytes = kChunk * 2, kPieces = kRowBytes / 16;
 constexpr int kTileChannels = 64, kTileBytes = kTileChannels * kRowBytes;
 constexpr int kSharedLimit = 96 * 1024;  // below what a block can have on every architecture
 
@@ -39,9 +39,12 @@ struct Tile {
     int x, y, batch, channelTile;
 };
 
-/// A block's geometry: warps stand as warpsM x warpsN over the tile, each on 16 tilesM pixels by 8 tilesN channels.
-template <int pixels, int channels, Reads kind>
+/// A block's geometry: warps stand as warpsM x warpsN over the tile, each on 16 tilesM pixels by 8 tilesN channels. Two
+/// groups of such warps take half of each chunk's channels each and add up their sums in the end: where a layer has few
+/// tiles, more warps hide the latencies.
+template <int pixels, int channels, Reads kind, int groupCount>
 struct Shape {
+    static constexpr int groups = groupCount, threads = groups * kGroupThreads;
     static constexpr Reads reads = kind;
     static constexpr int height = pixels / kTileWidth;
     static constexpr int warpsN = pixels >= 2 * channels ? 1 : 2, warpsM = 4 / warpsN;
@@ -59,7 +62,8 @@ struct Shape {
     static constexpr int pixelStages = reads == Reads::window ? 2 : stages;
     static constexpr int stagedRow = channels * 2 + 16;  // bytes; the 16 spread the rows over the banks
     static constexpr int ringBytes = stages * weightBytes + pixelStages * chunksOfStep * pixelBytes;
-    static constexpr int sharedBytes = std::max(ringBytes, pixels* stagedRow);
+    static constexpr int sumBytes = (groups - 1) * pixels * channels * 4;  // that one group hands to the other
+    static constexpr int sharedBytes = std::max({ringBytes, pixels* stagedRow, sumBytes});
 };
 
 /// Chunk `k` of the tile's pixels with their border; zeros outside the picture and past the channels.
@@ -68,7 +72,7 @@ __device__ void loadChunk(const MmaArgs& args, const Tile& tile, int k, std::uin
     const bool second = k >= args.chunks0;
     const int channels = args.inChannels[second], first = (second ? k - args.chunks0 : k) * kChunk;
     const std::byte* image = args.in[second] + std::size_t(tile.batch) * args.height * args.width * channels * 2;
-    for (int i = threadIdx.x; i < S::columnRows * S::pitch * kPieces; i += kThreads) {
+    for (int i = threadIdx.x; i < S::columnRows * S::pitch * kPieces; i += S::threads) {
         const int pixel = i / kPieces, piece = i % kPieces, column = pixel % S::pitch;
         const int y = tile.y - S::border + pixel / S::pitch, x = tile.x - S::border + column;
         const int channel = first + piece * 8;
@@ -82,7 +86,7 @@ __device__ void loadChunk(const MmaArgs& args, const Tile& tile, int k, std::uin
 template <typename S>
 __device__ void gatherPixels(const MmaArgs& args, const Tile& tile, std::byte* to) {
     const std::byte* image = args.in[0] + std::size_t(tile.batch) * args.height * args.width * args.inChannels[0] * 2;
-    for (int pixel = threadIdx.x; pixel < S::height * kTileWidth; pixel += kThreads) {
+    for (int pixel = threadIdx.x; pixel < S::height * kTileWidth; pixel += S::threads) {
         const int column = pixel % kTileWidth;
         std::uint32_t halves[32] = {};
 #pragma unroll
@@ -125,7 +129,7 @@ __device__ void loadWeights(const MmaArgs& args, const Tile& tile, int step, std
     constexpr int kStepBytes = S::blocks * kTileBytes;
     const std::uint32_t to = ptx::sharedAddress(shared) + step % S::stages * S::weightBytes;
 #pragma unroll
-    for (int i = threadIdx.x * 16; i < S::weightBytes; i += kThreads * 16) {
+    for (int i = threadIdx.x * 16; i < S::weightBytes; i += S::threads * 16) {
         const int block = step * S::blocks + i % kStepBytes / kTileBytes;
         const std::size_t tileBlock = std::size_t(tile.channelTile + i / kStepBytes) * args.blocks;
         const bool valid = block < args.blocks;
@@ -141,7 +145,7 @@ __device__ void multiply(float (&sums)[S::tilesM][S::tilesN][4], std::uint32_t p
 #pragma unroll
     for (int block = 0; block < S::blocks; ++block) {
 #pragma unroll
-        for (int k = 0; k < kChunk / 16; ++k) {
+        for (int k = 0; k < kChunk / 16 / S::groups; ++k) {
             // The second half of a chunk is the piece whose bit 1 differs, and the swizzle keeps that difference.
             const std::uint32_t half = k * 32;
             std::uint32_t a[S::tilesM][4], b[S::tilesN / 2][4];
@@ -178,7 +182,8 @@ __device__ void accumulate(float (&sums)[S::tilesM][S::tilesN][4],
     for (int i = 0; i < (kColumns > 1 ? 1 : S::lead) && i < groups; ++i) loadPixels<S>(args, tile, i, shared);
     for (int i = 0; i < S::lead; ++i) ptx::copyAsyncCommit();
 
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x % kGroupThreads / 32;
+    const std::uint32_t groupHalf = threadIdx.x / kGroupThreads * 32;  // bytes, as in multiply()
     const int firstRow = warp / S::warpsN * S::tilesM, firstChannel = warp % S::warpsN * S::tilesN * 8;
     const int weightRow = lane % 8 + lane / 16 * 8;
     const std::uint32_t ring = ptx::sharedAddress(shared), pixelRing = ring + S::stages * S::weightBytes;
@@ -196,9 +201,26 @@ __device__ void accumulate(float (&sums)[S::tilesM][S::tilesN][4],
         const std::uint32_t lanePixels = pixelRing + group % S::pixelStages * S::chunksOfStep * S::pixelBytes +
                                          (firstRow * S::pitch + column) * kRowBytes +
                                          swizzledPiece(column, lane / 16, kRowBytes) * 16;
-        multiply<S>(sums, lanePixels, laneWeights + step % S::stages * S::weightBytes);
+        multiply<S>(sums, lanePixels ^ groupHalf, (laneWeights + step % S::stages * S::weightBytes) ^ groupHalf);
     }
     ptx::copyAsyncWait<0>();
+    __syncthreads();
+}
+
+/// Adds the second group's sums to the first's.
+template <typename S>
+__device__ void addGroups(float (&sums)[S::tilesM][S::tilesN][4], float* scratch) {
+    const bool first = threadIdx.x < kGroupThreads;
+    float* const mine = scratch + threadIdx.x % kGroupThreads;
+    const auto each = [&](auto&& visit) {
+#pragma unroll
+        for (int i = 0; i < S::tilesM * S::tilesN * 4; ++i) {
+            visit(sums[i / 4 / S::tilesN][i / 4 % S::tilesN][i % 4], mine[i * kGroupThreads]);
+        }
+    };
+    if (!first) each([](float sum, float& other) { other = sum; });
+    __syncthreads();
+    if (first) each([](float& sum, float other) { sum += other; });
     __syncthreads();
 }
 
@@ -209,6 +231,7 @@ __device__ void stage(const float (&sums)[S::tilesM][S::tilesN][4],
                       const Tile& tile,
                       std::byte* staged) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    if (warp >= kGroupThreads / 32) return;
     const int firstPixel = warp / S::warpsN * S::tilesM * 16, firstChannel = warp % S::warpsN * S::tilesN * 8;
 #pragma unroll
     for (int j = 0; j < S::tilesN; ++j) {
@@ -252,7 +275,7 @@ __device__ std::byte* outputAt(const MmaArgs& args, const Tile& tile, int x, int
 template <typename S, int channels>
 __device__ void store(const MmaArgs& args, const Tile& tile, const std::byte* staged) {
     constexpr int kRowPieces = channels / 8;
-    for (int i = threadIdx.x; i < S::height * kTileWidth * kRowPieces; i += kThreads) {
+    for (int i = threadIdx.x; i < S::height * kTileWidth * kRowPieces; i += S::threads) {
         const int pixel = i / kRowPieces, piece = i % kRowPieces;
         const int x = tile.x + pixel % kTileWidth, y = tile.y + pixel / kTileWidth;
         if (x >= args.width || y >= args.height) continue;
@@ -265,7 +288,7 @@ __device__ void store(const MmaArgs& args, const Tile& tile, const std::byte* st
 template <typename S, int channels>
 __device__ void storePooled(const MmaArgs& args, const Tile& tile, const std::byte* staged) {
     constexpr int kRowPieces = channels / 8, kWidth = kTileWidth / 2;
-    for (int i = threadIdx.x; i < S::height / 2 * kWidth * kRowPieces; i += kThreads) {
+    for (int i = threadIdx.x; i < S::height / 2 * kWidth * kRowPieces; i += S::threads) {
         const int pixel = i / kRowPieces, piece = i % kRowPieces;
         const int px = pixel % kWidth, py = pixel / kWidth, x = tile.x / 2 + px, y = tile.y / 2 + py;
         const int channel = tile.channelTile * kTileChannels + piece * 8;
@@ -280,9 +303,9 @@ __device__ void storePooled(const MmaArgs& args, const Tile& tile, const std::by
     }
 }
 
-template <int pixels, int channels, Reads reads>
-__global__ void __launch_bounds__(kThreads, 2) convMmaKernel(const __grid_constant__ MmaArgs args) {
-    using S = Shape<pixels, channels, reads>;
+template <int pixels, int channels, Reads reads, int groups>
+__global__ void __launch_bounds__(groups* kGroupThreads, 2) convMmaKernel(const __grid_constant__ MmaArgs args) {
+    using S = Shape<pixels, channels, reads, groups>;
     extern __shared__ __align__(128) std::byte shared[];
     int index = blockIdx.x;
     Tile tile;
@@ -295,6 +318,7 @@ __global__ void __launch_bounds__(kThreads, 2) convMmaKernel(const __grid_consta
     ptx::launchDependents();
     float sums[S::tilesM][S::tilesN][4] = {};
     accumulate<S>(sums, args, tile, shared);
+    if constexpr (groups > 1) addGroups<S>(sums, reinterpret_cast<float*>(shared));
     stage<S>(sums, args, tile, shared);
     __syncthreads();
     store<S, channels>(args, tile, shared);
@@ -303,18 +327,24 @@ __global__ void __launch_bounds__(kThreads, 2) convMmaKernel(const __grid_consta
 
 struct Kernel {
     void (*function)(MmaArgs);
-    int sharedBytes;
+    int threads, sharedBytes;
 };
 
-template <int pixels, int channels, Reads reads>
+template <int pixels, int channels, Reads reads, int groups = 1>
 Kernel kernelOf() {
-    return {convMmaKernel<pixels, channels, reads>, Shape<pixels, channels, reads>::sharedBytes};
+    using S = Shape<pixels, channels, reads, groups>;
+    return {convMmaKernel<pixels, channels, reads, groups>, S::threads, S::sharedBytes};
 }
 
 template <Reads reads>
 Kernel kernelFor(const ConvConfig& config) {
     if constexpr (reads != Reads::gathered) {
         if (config.channels == 128) return kernelOf<128, 128, reads>();
+    }
+    if constexpr (reads == Reads::window) {
+        if (config.split == Split::depth) {
+            return config.pixels == 128 ? kernelOf<128, 64, reads, 2>() : kernelOf<64, 64, reads, 2>();
+        }
     }
     switch (config.pixels) {
         case 256: return kernelOf<256, 64, reads>();
@@ -366,7 +396,7 @@ public:
         attribute.val.programmaticStreamSerializationAllowed = 1;
         cudaLaunchConfig_t config{};
         config.gridDim = dim3(grid_);
-        config.blockDim = dim3(kThreads);
+        config.blockDim = dim3(unsigned(kernel_.threads));
         config.dynamicSmemBytes = std::size_t(kernel_.sharedBytes);
         config.stream = stream;
         config.attrs = &attribute;

@@ -20,10 +20,10 @@
 namespace matte {
 namespace {
 
-constexpr int kGroupThreads = 128, kGroupWarps = 4;
+constexpr int kThreads = 384, kGroupThreads = 128, kGroupWarps = 4;
 constexpr int kTileChannels = 64;
 constexpr int kMaxStages = 12;
-constexpr int kSharedLimit = 227 * 1024, kSharedOfTwo = 113 * 1024, kAlignment = 1024;
+constexpr int kSharedLimit = 227 * 1024, kAlignment = 1024;
 constexpr int kScratchBytes = 2 * kRoundBytes, kPooledScratchBytes = 2 * kPooledRoundBytes;
 constexpr int kBarrierBytes = 4 * kMaxStages * 8;
 
@@ -299,25 +299,10 @@ __device__ void consume(const Sm90Args& args, const Shared& shared, std::byte* s
 }
 #endif
 
-/// Blocks that share a multiprocessor. Two of them hide each other's prologues and epilogues, also when they belong to
-/// different layers; the widest tile leaves no registers for a second.
-constexpr int blocksPerMultiprocessor(int pixels) {
-    return pixels == 256 ? 1 : 2;
-}
-
-/// Two warp groups that multiply, and a warp that loads pixels and one that loads weights. Registers can be passed on
-/// by whole warp groups alone, and only the block that has its multiprocessor for itself needs that.
-constexpr int threadsOf(int pixels) {
-    return blocksPerMultiprocessor(pixels) == 1 ? 3 * kGroupThreads : 2 * kGroupThreads + 64;
-}
-
 template <int pixels, int chunk>
-__global__ void __launch_bounds__(threadsOf(pixels), blocksPerMultiprocessor(pixels))
-    convSm90Kernel(const __grid_constant__ Sm90Args args) {
+__global__ void __launch_bounds__(kThreads, 1) convSm90Kernel(const __grid_constant__ Sm90Args args) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
-    constexpr bool kAlone = blocksPerMultiprocessor(pixels) == 1;
     extern __shared__ std::byte raw[];
-    ptx::launchDependents();
     const std::uint32_t rawAddress = ptx::sharedAddress(raw);
     const Shared shared = sharedLayout<chunk>(args, rawAddress);
     if (threadIdx.x == 0) {
@@ -326,9 +311,10 @@ __global__ void __launch_bounds__(threadsOf(pixels), blocksPerMultiprocessor(pix
         initBarriers(args, shared);
     }
     __syncthreads();
+    ptx::launchDependents();
     const int group = threadIdx.x / kGroupThreads;
     if (group == 2) {
-        if constexpr (kAlone) ptx::giveRegisters<40>();
+        ptx::giveRegisters<40>();
         // Weights never change: only the pixels come from the kernel before this one.
         if (threadIdx.x == 2 * kGroupThreads) {
             ptx::waitForPrevious();
@@ -337,7 +323,7 @@ __global__ void __launch_bounds__(threadsOf(pixels), blocksPerMultiprocessor(pix
             loadWeights<chunk>(args, shared);
         }
     } else {
-        if constexpr (kAlone) ptx::takeRegisters<232>();
+        ptx::takeRegisters<232>();
         consume<pixels, chunk>(args, shared, raw + (shared.scratch - rawAddress), group);
     }
 #endif
@@ -368,26 +354,23 @@ int roundUp(int value, int to) {
     return ceilDiv(value, to) * to;
 }
 
-/// As many stages of each kind as `limit` bytes of shared memory hold and the block's loads can fill: two or more of
-/// pixels first, then weights. Returns whether there are enough to hide the loads' latency.
-bool chooseStages(Sm90Args& args, const ConvConfig& config, int grid, int limit) {
-    const int weightBytes = args.weightTiles * kTileChannels * config.chunk * 2;
-    const int budget = limit - kAlignment - kBarrierBytes - 2 * args.scratchBytes;
-    const int chunks = ceilDiv(args.tiles, grid) * args.chunks;
+/// As many stages of each kind as shared memory holds: two or more of pixels first, then weights. A warp group gives a
+/// stage back only after its next step's products were issued, so it must never hold all of a ring: split by depth its
+/// next step lies two further, and with an even number of weight stages each is always the same group's, which can't
+/// miss a time round the ring.
+void chooseStages(Sm90Args& args, int chunk) {
+    const bool depth = args.split == Split::depth;
+    const int leastPixels = depth && args.tapsOfLoad == 1 ? 3 : 2, leastWeights = depth ? 4 : 2;
+    const int weightBytes = args.weightTiles * kTileChannels * chunk * 2;
+    const int budget = kSharedLimit - kAlignment - kBarrierBytes - 2 * args.scratchBytes;
     int pixelStages = (budget - 4 * weightBytes) / args.pixelStride;
-    if (pixelStages < 2) pixelStages = (budget - 2 * weightBytes) / args.pixelStride;
-    const int pixelLoads = std::min(4, chunks * args.loads), weightLoads = std::min(8, roundUp(chunks * args.taps, 2));
-    args.pixelStages = std::clamp(pixelStages, 1, pixelLoads);
-    args.weightStages = std::min(weightLoads, (budget - args.pixelStages * args.pixelStride) / weightBytes);
-    // With an even number a stage is always the same warp group's, which can't miss a time round the ring.
-    if (args.split == Split::depth) args.weightStages = args.weightStages / 2 * 2;
-    return args.pixelStages >= std::min(2, pixelLoads) && args.weightStages >= std::min(4, weightLoads);
-}
-
-int sharedBytesOf(const Sm90Args& args, const ConvConfig& config) {
-    return kAlignment + args.pixelStages * args.pixelStride +
-           args.weightStages * args.weightTiles * kTileChannels * config.chunk * 2 + 2 * args.scratchBytes +
-           kBarrierBytes;
+    if (pixelStages < leastPixels) pixelStages = (budget - leastWeights * weightBytes) / args.pixelStride;
+    args.pixelStages = std::clamp(pixelStages, 1, 4);
+    args.weightStages = std::min(8, (budget - args.pixelStages * args.pixelStride) / weightBytes);
+    if (depth) args.weightStages = args.weightStages / 2 * 2;
+    if (args.pixelStages < leastPixels || args.weightStages < leastWeights) {
+        throw Error(Area::engine, "A layer's tile is too large for the GPU's shared memory: report this model.");
+    }
 }
 
 void setGeometry(Sm90Args& args, const ConvShape& shape, const ConvConfig& config) {
@@ -427,7 +410,7 @@ TensorBox activationBox(const ConvShape& shape, int channels, int boxChannels, i
 class Sm90Launch : public ConvLaunch::Prepared {
 public:
     Sm90Launch(const ConvShape& shape, const ConvConfig& config, const ConvBuffers& buffers, const DeviceFacts& device)
-        : kernel_(kernelFor(config)), threads_(threadsOf(config.pixels)) {
+        : kernel_(kernelFor(config)) {
         setGeometry(args_, shape, config);
         args_.weights = static_cast<const std::byte*>(buffers.weights);
         args_.bias = buffers.bias;
@@ -436,16 +419,7 @@ public:
         args_.pixelBytes = boxWidth * boxHeight * config.chunk * 2;
         args_.pixelStride = roundUp(args_.pixelBytes, kAlignment);
         args_.scratchBytes = kScratchBytes + (shape.pooled ? kPooledScratchBytes : 0);
-        grid_ = std::min(args_.tiles, device.multiprocessors * blocksPerMultiprocessor(config.pixels));
-        const bool shares = blocksPerMultiprocessor(config.pixels) > 1;
-        if (!shares || !chooseStages(args_, config, grid_, kSharedOfTwo)) {
-            grid_ = std::min(args_.tiles, device.multiprocessors);
-            chooseStages(args_, config, grid_, kSharedLimit);
-        }
-        if (args_.weightStages < 1) {
-            throw Error(Area::engine, "A layer's tile is too large for the GPU's shared memory: report this model.");
-        }
-        sharedBytes_ = sharedBytesOf(args_, config);
+        chooseStages(args_, config.chunk);
         args_.in[0] = args_.in[1] =
             makeTensorMap(buffers.in0, activationBox(shape, shape.in0Channels, config.chunk, boxWidth, boxHeight));
         if (shape.in1Channels > 0) {
@@ -453,7 +427,9 @@ public:
                 makeTensorMap(buffers.in1, activationBox(shape, shape.in1Channels, config.chunk, boxWidth, boxHeight));
         }
         describeOutputs(shape, config, buffers);
-        CUDA_CHECK(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedLimit));
+        sharedBytes_ = kSharedLimit;
+        grid_ = std::min(args_.tiles, device.multiprocessors);
+        CUDA_CHECK(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, sharedBytes_));
     }
 
     void launch(cudaStream_t stream, bool overlap) const override {
@@ -462,7 +438,7 @@ public:
         attribute.val.programmaticStreamSerializationAllowed = 1;
         cudaLaunchConfig_t config{};
         config.gridDim = dim3(unsigned(grid_));
-        config.blockDim = dim3(unsigned(threads_));
+        config.blockDim = dim3(kThreads);
         config.dynamicSmemBytes = std::size_t(sharedBytes_);
         config.stream = stream;
         config.attrs = &attribute;
@@ -488,7 +464,7 @@ private:
 
     Sm90Args args_{};
     Kernel kernel_;
-    int threads_, grid_ = 0, sharedBytes_ = 0;
+    int grid_ = 0, sharedBytes_ = 0;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_conv KERNEL [--skip TEXT] [--csv FILE]: times every configuration of a convolution kernel (mma, sm90 or fp32) on
-// the layers of the usual networks, random data; prints the default's and the best's time of each layer.
+// gpu_conv KERNEL [--skip TEXT] [--first COUNT] [--csv FILE]: times every configuration of a convolution kernel (mma,
+// sm90 or fp32) on the layers of the usual networks, or the first few of them, random data; prints the default's and
+// the best's time of each layer.
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -47,13 +48,14 @@ std::vector<ConvShape> layers() {
     return list;
 }
 
-void run(ConvKernel kernel, const std::string& skip, std::ostream& csv) {
+void run(ConvKernel kernel, const std::string& skip, int count, std::ostream& csv) {
     const DeviceFacts device = DeviceFacts::current();
     csv << "layer,config,rank,ms,tflops\n";
     std::printf("%-38s %9s %8s  %-34s %9s  %s\n", "layer", "default", "TFLOP/s", "default config", "best ms",
                 "best config");
     unsigned seed = 0;
     for (const ConvShape& shape : layers()) {
+        if (count-- == 0) break;
         test::ConvCase layer(shape, kernel, ++seed);
         double first = 0, best = 1e30;
         std::string firstName, bestName;
@@ -85,15 +87,17 @@ void run(ConvKernel kernel, const std::string& skip, std::ostream& csv) {
 int main(int argc, char** argv) {
     ConvKernel kernel = ConvKernel::mma;
     std::string skip, csv = "/dev/null";
+    int count = -1;  // all
     for (int i = 1; i < argc; ++i) {
         const std::string argument = argv[i];
         if (i == 1 && argument != "--version") kernel = test::kernelNamed(argument);
         if (argument == "--skip" && i + 1 < argc) skip = argv[++i];
+        if (argument == "--first" && i + 1 < argc) count = std::stoi(argv[++i]);
         if (argument == "--csv" && i + 1 < argc) csv = argv[++i];
     }
     try {
         std::ofstream file(csv);
-        run(kernel, skip, file);
+        run(kernel, skip, count, file);
         return 0;
     } catch (const std::exception& error) {
         std::printf("ERROR: %s\n", error.what());

@@ -5,15 +5,15 @@
 #   run_on_device.sh build [FOLDER]         compile everything (needs no GPU)
 #   run_on_device.sh run [FOLDER] [STAGE…]  build what is missing, then run the stages; logs go to $OUT or FOLDER
 #
-# FOLDER is out/gpu by default. Stages: check, halo, sanitize, bench, torch, compile, profile; by default check halo bench
-# torch sanitize.
+# FOLDER is out/gpu by default. Stages: check, net, bench, sanitize, all, torch, compile, profile; by default the first
+# four.
 # Each step is a process of its own with a time limit, cheapest first, so that one that hangs takes no other with it.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 mode=${1:-run}
 folder=${2:-out/gpu}
 shift $(($# < 2 ? $# : 2))
-stages=${*:-check halo bench torch sanitize}
+stages=${*:-check net bench sanitize}
 nvcc=${NVCC:-nvcc}
 cuda=$(dirname "$(dirname "$(readlink -f "$(command -v "$nvcc")")")")
 json=${MATTE_JSON:-$folder/json}  # besides /usr/include, where nlohmann/json.hpp may be
@@ -73,36 +73,29 @@ step() {
 run_stage() {
   case $1 in
     check)
-      step 60 quick_mma "$folder/check_conv" mma --quick
-      step 60 quick_sm90 "$folder/check_conv" sm90 --quick --skip halo
-      step 90 conv_mma "$folder/check_conv" mma
-      step 90 conv_sm90 "$folder/check_conv" sm90 --skip halo
-      step 90 conv_fp32 "$folder/check_conv" fp32
-      step 60 network_mma "$folder/check_network" mma
-      step 60 network_fp32 "$folder/check_network" fp32
-      step 60 network_sm90 "$folder/check_network" sm90 --skip halo
+      for kernel in sm90 mma fp32; do
+        step 20 "quick_$kernel" "$folder/check_conv" "$kernel" --quick || continue
+        step 60 "conv_$kernel" "$folder/check_conv" "$kernel"
+        step 20 "network_$kernel" "$folder/check_network" "$kernel"
+      done
       ;;
-    halo)
-      step 60 quick_halo "$folder/check_conv" sm90 --quick --only halo &&
-        step 90 conv_halo "$folder/check_conv" sm90 --only halo
-      step 60 network_halo "$folder/check_network" sm90
-      ;;
-    sanitize)
-      step 100 memcheck_mma compute-sanitizer --tool memcheck --error-exitcode 9 "$folder/check_conv" mma --quick
-      step 100 memcheck_sm90 compute-sanitizer --tool memcheck --error-exitcode 9 "$folder/check_conv" sm90 --quick
-      step 100 memcheck_fp32 compute-sanitizer --tool memcheck --error-exitcode 9 "$folder/check_conv" fp32 --quick
-      step 60 racecheck_mma compute-sanitizer --tool racecheck --error-exitcode 9 "$folder/check_conv" mma --quick
-      step 60 racecheck_fp32 compute-sanitizer --tool racecheck --error-exitcode 9 "$folder/check_conv" fp32 --quick
-      step 60 racecheck_sm90 compute-sanitizer --tool racecheck --error-exitcode 9 "$folder/check_conv" sm90 --quick
+    net)
+      step 25 net_sm90 "$folder/gpu_network" sm90 --layers
+      step 25 net_mma "$folder/gpu_network" mma --layers
+      step 30 net_fp32 "$folder/gpu_network" fp32
       ;;
     bench)
-      step 60 bench_mma "$folder/gpu_conv" mma --csv "$out/conv_mma.csv"
-      step 90 bench_sm90 "$folder/gpu_conv" sm90 --csv "$out/conv_sm90.csv"
-      step 60 bench_fp32 "$folder/gpu_conv" fp32 --csv "$out/conv_fp32.csv"
-      step 30 net_mma "$folder/gpu_network" mma --layers
-      step 30 net_fp32 "$folder/gpu_network" fp32 --layers
-      step 30 net_sm90 "$folder/gpu_network" sm90 --skip halo
-      step 30 net_halo "$folder/gpu_network" sm90 --layers
+      step 30 bench_sm90 "$folder/gpu_conv" sm90 --first 10 --csv "$out/conv_sm90.csv"
+      step 30 bench_mma "$folder/gpu_conv" mma --first 28 --csv "$out/conv_mma.csv"
+      ;;
+    sanitize)
+      for kernel in sm90 mma fp32; do
+        step 30 "memcheck_$kernel" compute-sanitizer --tool memcheck --error-exitcode 9 "$folder/check_conv" "$kernel" --quick
+        step 30 "racecheck_$kernel" compute-sanitizer --tool racecheck --error-exitcode 9 "$folder/check_conv" "$kernel" --quick
+      done
+      ;;
+    all)
+      for kernel in mma sm90 fp32; do step 90 "bench_$kernel" "$folder/gpu_conv" "$kernel" --csv "$out/conv_$kernel.csv"; done
       step 90 net_tuned "$folder/gpu_network" sm90 --tune
       ;;
     torch)
@@ -125,11 +118,10 @@ case $mode in
     mkdir -p "$logs" "$out"
     : >"$out/results.txt"
     for stage in $stages; do run_stage "$stage"; done
-    for log in conv_mma conv_sm90 conv_fp32 quick_halo conv_halo network_mma network_sm90 network_halo network_fp32 \
-      memcheck_mma memcheck_sm90 memcheck_fp32 racecheck_mma racecheck_sm90 racecheck_fp32; do
+    for log in {conv,network,memcheck,racecheck}_{mma,sm90,fp32}; do
       [ -f "$logs/$log.log" ] && echo "== $log" && tail -n 4 "$logs/$log.log" | cut -c1-140
     done
-    for log in net_mma net_fp32 net_sm90 net_halo net_tuned bench_mma bench_fp32 bench_sm90 torch_layers torch_eager torch_compile; do
+    for log in net_{mma,sm90,fp32,tuned} bench_{mma,sm90,fp32} torch_{layers,eager,compile}; do
       [ -f "$logs/$log.log" ] && echo "== $log" && grep -E '^( |base|layer|conv3x3|up2x2|cudnn|torch|ERROR)' "$logs/$log.log" | cut -c1-118
     done
     echo "== steps"
