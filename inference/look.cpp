@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cstdio>
+#include <iterator>
 
 #include "inference/error.h"
 
@@ -58,8 +59,8 @@ std::string toString(const Background& background) {
     char text[32];
     switch (background.kind) {
         case Background::Kind::blur:
-            std::snprintf(text, sizeof text, "blur:%g", double(background.blurStrength));
-            return text;
+            // As short as reads back the same, whatever the locale.
+            return "blur:" + std::string(text, std::to_chars(text, std::end(text), background.blurStrength).ptr);
         case Background::Kind::color:
             std::snprintf(text, sizeof text, "color:#%02x%02x%02x", background.color.r, background.color.g,
                           background.color.b);
