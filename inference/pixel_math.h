@@ -164,7 +164,8 @@ MATTE_HOST_DEVICE inline void solveWindow(const float* sums, float* out) {
     const float a[3] = {(crr * pr + crg * pg + crb * pb) * scale, (crg * pr + cgg * pg + cgb * pb) * scale,
                         (crb * pr + cgb * pg + cbb * pb) * scale};
     const float explained = a[0] * pr + a[1] * pg + a[2] * pb;
-    const float share = variance > kFlatness ? clampUnit(explained / variance) : 0.0F;
+    // Without a jump at any variance: engines that round differently must not land on two sides of one.
+    const float share = clampUnit(explained / (variance + kFlatness));
     for (int c = 0; c < 3; ++c) out[c] = share * a[c];
     out[3] = share * (p - a[0] * mean[0] - a[1] * mean[1] - a[2] * mean[2]);
     out[4] = share;

@@ -11,29 +11,31 @@
 namespace matte {
 namespace {
 
+template <typename Sum>
 void boxRow(const float* in, int width, int channels, int radius, float* out) {
-    std::array<float, 16> sum{};
+    std::array<Sum, 16> sum{};
     for (int x = 0; x < std::min(radius, width); ++x) {
-        for (int c = 0; c < channels; ++c) sum[std::size_t(c)] += in[x * channels + c];
+        for (int c = 0; c < channels; ++c) sum[std::size_t(c)] += Sum(in[x * channels + c]);
     }
     for (int x = 0; x < width; ++x) {
         const int enter = x + radius, leave = x - radius - 1;
         const float scale = 1.0F / float(std::min(enter, width - 1) - std::max(leave + 1, 0) + 1);
         for (int c = 0; c < channels; ++c) {
-            if (enter < width) sum[std::size_t(c)] += in[enter * channels + c];
-            if (leave >= 0) sum[std::size_t(c)] -= in[leave * channels + c];
-            out[x * channels + c] = sum[std::size_t(c)] * scale;
+            if (enter < width) sum[std::size_t(c)] += Sum(in[enter * channels + c]);
+            if (leave >= 0) sum[std::size_t(c)] -= Sum(in[leave * channels + c]);
+            out[x * channels + c] = float(sum[std::size_t(c)]) * scale;
         }
     }
 }
 
 /// The columns [begin, end) of floats: a running sum down the picture.
+template <typename Sum>
 void boxColumns(const Planes& in, int begin, int end, int radius, Planes& out) {
     const int height = in.size.height;
-    std::vector<float> sum(std::size_t(end - begin), 0.0F);
+    std::vector<Sum> sum(std::size_t(end - begin));
     const auto add = [&](int y, float sign) {
         const float* row = in.row(y) + begin;
-        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += sign * row[i];
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += Sum(sign * row[i]);
     };
     for (int y = 0; y < std::min(radius, height); ++y) add(y, 1);
     for (int y = 0; y < height; ++y) {
@@ -42,7 +44,7 @@ void boxColumns(const Planes& in, int begin, int end, int radius, Planes& out) {
         if (leave >= 0) add(leave, -1);
         const float scale = 1.0F / float(std::min(enter, height - 1) - std::max(leave + 1, 0) + 1);
         float* row = out.row(y) + begin;
-        for (std::size_t i = 0; i < sum.size(); ++i) row[i] = sum[i] * scale;
+        for (std::size_t i = 0; i < sum.size(); ++i) row[i] = float(sum[i]) * scale;
     }
 }
 
@@ -65,18 +67,25 @@ Planes weightedSums(const Planes& foreground, const Planes& background, const Pl
     return sums;
 }
 
-}  // namespace
-
-void boxFilter(Planes& planes, int radius) {
+/// boxFilter() with running sums of type Sum.
+template <typename Sum>
+void boxMeans(Planes& planes, int radius) {
     Planes across(planes.size, planes.channels);
     const int height = planes.size.height, rowFloats = planes.size.width * planes.channels;
 #pragma omp parallel for schedule(static)
-    for (int y = 0; y < height; ++y) boxRow(planes.row(y), planes.size.width, planes.channels, radius, across.row(y));
+    for (int y = 0; y < height; ++y)
+        boxRow<Sum>(planes.row(y), planes.size.width, planes.channels, radius, across.row(y));
     constexpr int kStrip = 256;
 #pragma omp parallel for schedule(dynamic)
     for (int begin = 0; begin < rowFloats; begin += kStrip) {
-        boxColumns(across, begin, std::min(begin + kStrip, rowFloats), radius, planes);
+        boxColumns<Sum>(across, begin, std::min(begin + kStrip, rowFloats), radius, planes);
     }
+}
+
+}  // namespace
+
+void boxFilter(Planes& planes, int radius) {
+    boxMeans<float>(planes, radius);
 }
 
 Planes toLinear(const Planes& encoded) {
@@ -96,7 +105,8 @@ void fitGuidedFilter(const Planes& guide, const Planes& alpha, Planes& fields) {
     for (std::ptrdiff_t i = 0; i < pixels; ++i) {
         windowMoments(guide.values.data() + i * 3, target.values[i], moments.values.data() + i * kMoments);
     }
-    boxFilter(moments, radius);
+    // In double: what a float sum loses along a row is as large as the covariances of a flat window.
+    boxMeans<double>(moments, radius);
     Planes models(guide.size, 5);
 #pragma omp parallel for schedule(static)
     for (std::ptrdiff_t i = 0; i < pixels; ++i) {
