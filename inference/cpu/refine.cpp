@@ -2,7 +2,6 @@
 #include "inference/cpu/refine.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "inference/cpu/resample.h"
@@ -11,21 +10,31 @@
 namespace matte {
 namespace {
 
-template <typename Sum>
-void boxRow(const float* in, int width, int channels, int radius, float* out) {
-    std::array<Sum, 16> sum{};
+/// kChannels neighbouring ones of `stride` channels: known when compiled, so that they are summed at once.
+template <typename Sum, int kChannels>
+void boxRow(const float* in, int width, int stride, int radius, float* out) {
+    Sum sum[kChannels] = {};
     for (int x = 0; x < std::min(radius, width); ++x) {
-        for (int c = 0; c < channels; ++c) sum[std::size_t(c)] += Sum(in[x * channels + c]);
+        for (int c = 0; c < kChannels; ++c) sum[c] += Sum(in[x * stride + c]);
     }
     for (int x = 0; x < width; ++x) {
         const int enter = x + radius, leave = x - radius - 1;
         const float scale = 1.0F / float(std::min(enter, width - 1) - std::max(leave + 1, 0) + 1);
-        for (int c = 0; c < channels; ++c) {
-            if (enter < width) sum[std::size_t(c)] += Sum(in[enter * channels + c]);
-            if (leave >= 0) sum[std::size_t(c)] -= Sum(in[leave * channels + c]);
-            out[x * channels + c] = float(sum[std::size_t(c)]) * scale;
+        if (enter < width) {
+            for (int c = 0; c < kChannels; ++c) sum[c] += Sum(in[enter * stride + c]);
         }
+        if (leave >= 0) {
+            for (int c = 0; c < kChannels; ++c) sum[c] -= Sum(in[leave * stride + c]);
+        }
+        for (int c = 0; c < kChannels; ++c) out[x * stride + c] = float(sum[c]) * scale;
     }
+}
+
+template <typename Sum>
+void boxRow(const float* in, int width, int channels, int radius, float* out) {
+    int c = 0;
+    for (; c + 4 <= channels; c += 4) boxRow<Sum, 4>(in + c, width, channels, radius, out + c);
+    for (; c < channels; ++c) boxRow<Sum, 1>(in + c, width, channels, radius, out + c);
 }
 
 /// The columns [begin, end) of floats: a running sum down the picture.
@@ -69,23 +78,26 @@ Planes weightedSums(const Planes& foreground, const Planes& background, const Pl
 
 /// boxFilter() with running sums of type Sum.
 template <typename Sum>
-void boxMeans(Planes& planes, int radius) {
+void boxMeans(Planes& planes, int radius, int passes = 1) {
     Planes across(planes.size, planes.channels);
     const int height = planes.size.height, rowFloats = planes.size.width * planes.channels;
-#pragma omp parallel for schedule(static)
-    for (int y = 0; y < height; ++y)
-        boxRow<Sum>(planes.row(y), planes.size.width, planes.channels, radius, across.row(y));
     constexpr int kStrip = 256;
+    for (int pass = 0; pass < passes; ++pass) {
+#pragma omp parallel for schedule(static)
+        for (int y = 0; y < height; ++y) {
+            boxRow<Sum>(planes.row(y), planes.size.width, planes.channels, radius, across.row(y));
+        }
 #pragma omp parallel for schedule(dynamic)
-    for (int begin = 0; begin < rowFloats; begin += kStrip) {
-        boxColumns<Sum>(across, begin, std::min(begin + kStrip, rowFloats), radius, planes);
+        for (int begin = 0; begin < rowFloats; begin += kStrip) {
+            boxColumns<Sum>(across, begin, std::min(begin + kStrip, rowFloats), radius, planes);
+        }
     }
 }
 
 }  // namespace
 
-void boxFilter(Planes& planes, int radius) {
-    boxMeans<float>(planes, radius);
+void boxFilter(Planes& planes, int radius, int passes) {
+    boxMeans<float>(planes, radius, passes);
 }
 
 Planes toLinear(const Planes& encoded) {
@@ -171,7 +183,7 @@ void blurBackground(const Planes& linear, const Planes& alpha, float sigma, Plan
         sums.values[i * 4 + 3] = weight;
     }
     const int radius = blurRadius(sigma);
-    for (int pass = 0; pass < 3; ++pass) boxFilter(sums, radius);
+    boxFilter(sums, radius, 3);
 #pragma omp parallel for schedule(static)
     for (std::ptrdiff_t i = 0; i < pixels; ++i) {
         const float* s = sums.values.data() + i * 4;

@@ -36,7 +36,7 @@ void blurBackground(const Planes& linear, const Planes& alpha, float sigma, Plan
 /// sRGB-encoded to linear light.
 Planes toLinear(const Planes& encoded);
 
-/// Mean over a (2r+1)^2 window cut at the borders, in place, any number of channels.
-void boxFilter(Planes& planes, int radius);
+/// Mean over a (2r+1)^2 window cut at the borders, in place, any number of channels; `passes` times over.
+void boxFilter(Planes& planes, int radius, int passes = 1);
 
 }  // namespace matte
