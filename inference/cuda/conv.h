@@ -24,6 +24,10 @@ namespace matte {
 /// every product a float.
 enum class ConvKernel { mma = 1, sm90, fp32 };
 
+constexpr int ceilDiv(int value, int by) {
+    return (value + by - 1) / by;
+}
+
 /// Bytes of an activation's value.
 constexpr int valueBytes(ConvKernel kernel) {
     return kernel == ConvKernel::fp32 ? 4 : 2;
@@ -40,19 +44,29 @@ struct ConvShape {
     int batch = 1, height = 0, width = 0;
     int in0Channels = 0, in1Channels = 0;  ///< in1Channels 0: one input
     int outChannels = 0;
-    bool pooled = false;  ///< also writes 2x2 maxima; height and width are even
+    bool pooled = false;    ///< also writes 2x2 maxima; height and width are even
+    bool head = false;      ///< writes alpha instead: the 1x1 head and the sigmoid; only where fusesHead()
+    int widthMultiple = 1;  ///< what divides the width at every size that the layer's network can run at
 
     [[nodiscard]] int taps() const { return kind == ConvKind::up2x2 ? 1 : 9; }
     /// An output pixel's rows: up2x2 makes two, each of which holds two pixels.
     [[nodiscard]] int rows() const { return kind == ConvKind::up2x2 ? 2 : 1; }
     [[nodiscard]] int rowChannels() const { return paddedChannels(outChannels) * rows(); }
     [[nodiscard]] int rowTiles() const { return (rowChannels() + 63) / 64; }
+    /// The same memory with `by` neighbouring pixels as one.
+    [[nodiscard]] ConvShape folded(int by) const;
     [[nodiscard]] double flops() const;
 };
 
-/// What the two consumer warp groups of the sm90 kernel share out among themselves. mma: depth has two groups as well,
-/// channels only one.
-enum class Split { channels = 1, pixels, depth };
+/// Whether `kernel` can end a layer of that shape with the network's head: one tile must hold all of its channels.
+constexpr bool fusesHead(const ConvShape& shape, ConvKernel kernel) {
+    return kernel != ConvKernel::fp32 && shape.kind == ConvKind::conv3x3 && paddedChannels(shape.outChannels) <= 64;
+}
+
+/// What the two consumer warp groups of the sm90 kernel share out among themselves: a tile's output channels, its
+/// pixels, its steps, or whole tiles in turn, so that one stores while the other multiplies. mma: depth has two groups
+/// as well, channels only one.
+enum class Split { channels = 1, pixels, depth, tiles };
 
 struct ConvConfig {
     ConvKernel kernel = ConvKernel::mma;
@@ -63,6 +77,9 @@ struct ConvConfig {
     Split split = Split::channels;
     bool halo = false;      ///< sm90: one load serves nine taps instead of three
     bool gathered = false;  ///< mma: the nine taps of up to three channels stand side by side in one chunk
+    int fold = 1;           ///< sm90: as many neighbouring pixels count as one, with their channels side by side
+    int stageTaps = 1;      ///< sm90: taps whose weights arrive at once: 1 or 3
+    int cluster = 1;        ///< sm90: blocks that share a tile's depth: 1, 2 or 4
 
     [[nodiscard]] std::string text() const;
     bool operator==(const ConvConfig&) const = default;
@@ -81,16 +98,37 @@ std::vector<ConvConfig> rankedConfigs(const ConvShape& shape, const DeviceFacts&
 /// kernels read them, taps down each column of the filter first, one tile more of zeros where their number is odd;
 /// gathered: [tile][64][32] with tap t of channel c at 3 t + c. Floats (fp32): [tile][chunk][channel of the
 /// chunk][tap][64], taps along each row first.
+///
+/// Folded, [H, W, C] is read as [H, W / fold, fold * C], the same bytes: a layer of 32 channels becomes one of 64 on
+/// pairs of pixels and fills the tensor cores' 64 rows. A tap to the left of a pair needs only its neighbour's last
+/// pixel, one to the right only the first; what they don't need has zero weights. The 8-channel groups of two pixels
+/// alternate along the rows, so that a thread's sums hold what max-pooling compares.
 struct PackedFilter {
     std::vector<std::byte> weights;
     std::vector<float> bias;
 };
-/// `config` counts by its kernel, chunk and `gathered` alone, and these are equal in all configurations of a shape.
+/// `config` counts by its kernel, chunk, fold and `gathered` alone; these depend on `shape`'s kind, channels and
+/// widthMultiple alone and are equal in all its configurations.
 PackedFilter packFilter(const Filter& filter, const ConvShape& shape, const ConvConfig& config);
 
 /// Where a row of `rowBytes` (32, 64, 128) bytes keeps its 16-byte piece: the layout that TMA calls a swizzle.
 constexpr int swizzledPiece(int row, int piece, int rowBytes) {
     return piece ^ (rowBytes == 128 ? row & 7 : rowBytes == 64 ? (row >> 1) & 3 : (row >> 2) & 1);
+}
+
+/// The network's last layer, for ConvShape::head; everything on the device.
+struct Head {
+    const float* weights = nullptr;  ///< kHeadWeights, zeros past the channels
+    const float* bias = nullptr;     ///< one
+    float* alpha = nullptr;          ///< [N, H, W]
+};
+constexpr int kHeadWeights = 64;
+
+/// Where in a folded pixel's 64 channels the 8 lie whose rows are the first or second half (`half`) of warp `warp`'s
+/// 16; `units`: pixels of the folded output row.
+constexpr int foldedPiece(int warp, int half, int units) {
+    const int pieces = 8 / units;
+    return (warp / pieces * 2 + half) * pieces + warp % pieces;
 }
 
 struct ConvBuffers {
@@ -100,6 +138,7 @@ struct ConvBuffers {
     void* pooled = nullptr;
     const void* weights = nullptr;  ///< PackedFilter::weights on the device, 16-byte aligned
     const float* bias = nullptr;
+    Head head;
 };
 
 /// One layer, ready to run again and again. Throws Error(engine).

@@ -3,14 +3,10 @@
 #include <array>
 #include <cmath>
 
-#include "inference/cuda/conv.h"
+#include "inference/cuda/conv_sm90.h"
 
 namespace matte {
 namespace {
-
-int ceilDiv(int value, int by) {
-    return (value + by - 1) / by;
-}
 
 /// Steps of `chunk` channels over both inputs.
 int chunksOf(const ConvShape& shape, int chunk) {
@@ -22,70 +18,13 @@ bool gathers(const ConvShape& shape) {
     return shape.kind == ConvKind::conv3x3 && shape.in0Channels <= 3 && shape.in1Channels == 0;
 }
 
-/// The chunk that wastes least on padding; among equals the largest, which needs the fewest steps.
-int sm90Chunk(const ConvShape& shape) {
-    int best = 64;
-    for (const int chunk : {32, 16}) {
-        if (chunksOf(shape, chunk) * chunk < chunksOf(shape, best) * best) best = chunk;
-    }
-    return best;
-}
-
 /// Tiles of the multiprocessor that has most.
 double share(double tiles, const DeviceFacts& device) {
     return std::ceil(tiles / device.multiprocessors);
 }
 
-/// Clock cycles that a layer should take. For each chunk the slowest of three: the tensor cores with both warp groups,
-/// one warp group's own chain of steps, and the loads from the L2 cache; besides, what a tile's end and a launch cost.
-/// The constants were fitted to every configuration of 35 layers on an H200: those up to twice as slow as the best one
-/// lie 5 % from the measured time, root mean square.
-double sm90Cycles(const ConvShape& shape, const ConvConfig& config, const DeviceFacts& device) {
-    constexpr double kProduct = 32, kProductPerPixel = 0.32, kChain = 266, kL2BytesPerCycle = 54;
-    constexpr double kLoad = 76, kLoadOfChain = 264, kOneStage = 500, kTwoStagesBytes = 80 * 1024;
-    constexpr double kTileEnd = 1008, kRoundEnd = 794, kPooledRoundEnd = 170, kExchangeEnd = 162, kLaunch = 3700;
-    const bool up = shape.kind == ConvKind::up2x2, depth = config.split == Split::depth;
-    const int tilePixels = config.pixels * (config.split == Split::pixels ? 2 : 1);
-    const int tileHeight = tilePixels / config.tileWidth;
-    const int rowTiles = shape.rowTiles() * shape.rows();
-    const int channelTiles = config.split == Split::channels ? ceilDiv(rowTiles, 2) : rowTiles;
-    const double tiles =
-        double(shape.batch) * channelTiles * ceilDiv(shape.height, tileHeight) * ceilDiv(shape.width, config.tileWidth);
-    const double perRow = config.chunk * 2;
-    const int chunks = chunksOf(shape, config.chunk);
-    const int loads = up || config.halo ? 1 : 3;
-    const int boxWidth = config.tileWidth + (config.halo ? 2 : 0), boxHeight = tileHeight + (up ? 0 : 2);
-    const double product = std::max(config.pixels / 2.0, kProduct + config.pixels * kProductPerPixel);
-    const double loadBytes = boxWidth * boxHeight * perRow;
-    const double starved = loadBytes > kTwoStagesBytes ? kOneStage * loads : 0;
-    const double tensor =
-        config.chunk / 16.0 * shape.taps() * (depth ? 1 : 2) * product * 1.06 + loads * kLoad + starved;
-    const double chain =
-        shape.taps() * (depth ? 0.5 : 1.0) * (config.chunk / 16.0 * product + kChain) + loads * kLoadOfChain + starved;
-    const double weightBytes = 64 * perRow * shape.taps() * (config.split == Split::channels ? 2 : 1);
-    const double l2 = (weightBytes + loads * loadBytes) / kL2BytesPerCycle;
-    const double end = kTileEnd + config.pixels / 64.0 * (kRoundEnd + (shape.pooled ? kPooledRoundEnd : 0)) +
-                       (depth ? kExchangeEnd * std::max(1.0, config.pixels / 128.0) : 0);
-    return share(tiles, device) * (chunks * std::max({tensor, chain, l2}) + end) + kLaunch;
-}
-
-std::vector<ConvConfig> sm90Configs(const ConvShape& shape) {
-    std::vector<ConvConfig> configs;
-    const int chunk = sm90Chunk(shape);
-    for (const int pixels : {256, 128, 64}) {
-        for (const Split split : {Split::channels, Split::pixels, Split::depth}) {
-            if (split == Split::channels && shape.rowTiles() * shape.rows() == 1) continue;
-            for (const int tileWidth : {8, 16}) {
-                configs.push_back({ConvKernel::sm90, chunk, pixels, 64, tileWidth, split, false, false});
-            }
-            if (shape.taps() == 9) configs.push_back({ConvKernel::sm90, chunk, pixels, 64, 8, split, true, false});
-        }
-    }
-    return configs;
-}
-
-/// As above for mma.sync: two or more blocks share a multiprocessor, and half of the tensor cores' rate is out of
-/// reach.
+/// Clock cycles that a layer should take by mma.sync: two or more blocks share a multiprocessor, and half of the tensor
+/// cores' rate is out of reach.
 double mmaCycles(const ConvShape& shape, const ConvConfig& config, const DeviceFacts& device) {
     const int rowTiles = shape.rowTiles() * shape.rows();
     const double tiles = double(shape.batch) * ceilDiv(rowTiles * 64, config.channels) *
@@ -106,14 +45,14 @@ std::vector<ConvConfig> mmaConfigs(const ConvShape& shape) {
     const bool gathered = gathers(shape);
     std::vector<ConvConfig> configs;
     for (const int pixels : {256, 128, 64}) {
-        configs.push_back({ConvKernel::mma, 32, pixels, 64, 16, Split::channels, false, gathered});
+        configs.push_back({.chunk = 32, .pixels = pixels, .gathered = gathered});
     }
     if (shape.rowTiles() * shape.rows() > 1 && !gathered) {
-        configs.push_back({ConvKernel::mma, 32, 128, 128, 16, Split::channels, false, false});
+        configs.push_back({.chunk = 32, .pixels = 128, .channels = 128});
     }
     if (shape.kind == ConvKind::conv3x3 && !gathered) {
         for (const int pixels : {128, 64}) {
-            configs.push_back({ConvKernel::mma, 32, pixels, 64, 16, Split::depth, false, false});
+            configs.push_back({.chunk = 32, .pixels = pixels, .split = Split::depth});
         }
     }
     return configs;
@@ -132,7 +71,7 @@ double fp32Cycles(const ConvShape& shape, const ConvConfig& config, const Device
 std::vector<ConvConfig> fp32Configs() {
     std::vector<ConvConfig> configs;
     for (const int pixels : {256, 128, 64}) {
-        configs.push_back({ConvKernel::fp32, 8, pixels, 64, 16, Split::channels, false, false});
+        configs.push_back({.kernel = ConvKernel::fp32, .chunk = 8, .pixels = pixels});
     }
     return configs;
 }
@@ -141,12 +80,15 @@ std::vector<ConvConfig> fp32Configs() {
 
 std::string ConvConfig::text() const {
     const std::array<const char*, 3> kernels{"mma", "sm90", "fp32"};
-    const std::array<const char*, 3> splits{"channels", "pixels", "depth"};
+    const std::array<const char*, 4> splits{"channels", "pixels", "depth", "tiles"};
     std::string text = std::string(kernels[int(kernel) - 1]) + " k" + std::to_string(chunk) + " " +
                        std::to_string(channels) + "x" + std::to_string(pixels) + " w" + std::to_string(tileWidth);
     if (gathered) text += " gathered";
     if (kernel == ConvKernel::mma && split == Split::depth) text += " depth";
-    if (kernel == ConvKernel::sm90) text += std::string(" ") + splits[int(split) - 1] + (halo ? " halo" : "");
+    if (kernel != ConvKernel::sm90) return text;
+    text += std::string(" ") + splits[int(split) - 1] + (halo ? " halo" : "") + " t" + std::to_string(stageTaps);
+    if (fold > 1) text += " fold" + std::to_string(fold);
+    if (cluster > 1) text += " cluster" + std::to_string(cluster);
     return text;
 }
 
@@ -164,8 +106,9 @@ std::vector<ConvConfig> rankedConfigs(const ConvShape& shape, const DeviceFacts&
     const bool sm90 = kernel == ConvKernel::sm90, fp32 = kernel == ConvKernel::fp32;
     std::vector<ConvConfig> configs = sm90 ? sm90Configs(shape) : fp32 ? fp32Configs() : mmaConfigs(shape);
     const auto cycles = sm90 ? sm90Cycles : fp32 ? fp32Cycles : mmaCycles;
+    const ConvShape seen = shape.folded(configs.front().fold);
     std::ranges::stable_sort(configs, [&](const ConvConfig& a, const ConvConfig& b) {
-        return cycles(shape, a, device) < cycles(shape, b, device);
+        return cycles(seen, a, device) < cycles(seen, b, device);
     });
     return configs;
 }

@@ -196,10 +196,6 @@ Kernel kernelFor(const ConvConfig& config) {
     }
 }
 
-int ceilDiv(int value, int by) {
-    return (value + by - 1) / by;
-}
-
 class Fp32Launch : public ConvLaunch::Prepared {
 public:
     Fp32Launch(const ConvShape& shape, const ConvConfig& config, const ConvBuffers& buffers)

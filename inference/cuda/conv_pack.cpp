@@ -10,21 +10,32 @@ namespace {
 
 constexpr int kTileRows = 64, kGatheredStride = 3;
 
-int ceilDiv(int value, int by) {
-    return (value + by - 1) / by;
+int floorDiv(int value, int by) {
+    return value >= 0 ? value / by : -ceilDiv(-value, by);
 }
 
-/// Which output channel and which of the filter's positions a row of the matrix stands for.
+/// Which output channel and which of the filter's positions a row of the matrix stands for, and for which of the pixels
+/// that are folded into one.
 struct Row {
-    int channel = 0, dx = 0, dy = 0;
+    int channel = 0, dx = 0, dy = 0, pixel = 0;
     bool used = false;
 };
 
-Row rowAt(const ConvShape& shape, int tile, int rowInTile) {
+/// Rows as the tensor has its channels.
+Row plainRow(const ConvShape& shape, int tile, int rowInTile) {
     const int padded = paddedChannels(shape.outChannels);
     const int inRow = tile % shape.rowTiles() * kTileRows + rowInTile;
-    Row row{inRow % padded, inRow / padded, tile / shape.rowTiles(), false};
+    Row row{inRow % padded, inRow / padded, tile / shape.rowTiles(), 0, false};
     row.used = row.dy < shape.rows() && inRow < shape.rowChannels() && row.channel < shape.outChannels;
+    return row;
+}
+
+/// Rows of one tile that holds `fold` pixels: of each 16, which one warp has, 8 belong to a pixel and 8 to the next.
+Row foldedRow(const ConvShape& shape, int fold, int tile, int rowInTile) {
+    const int position = foldedPiece(rowInTile / 16, rowInTile / 8 % 2, fold * shape.rows()) * 8 + rowInTile % 8;
+    const int padded = paddedChannels(shape.outChannels), pixel = position / shape.rowChannels();
+    Row row{position % padded, position / padded % shape.rows(), tile, pixel, false};
+    row.used = tile < shape.rows() && row.channel < shape.outChannels;
     return row;
 }
 
@@ -38,10 +49,11 @@ public:
     Packer(const ConvShape& shape, const ConvConfig& config) : shape_(shape), config_(config) {
         floats_ = config.kernel == ConvKernel::fp32;
         taps_ = config.gathered ? 1 : shape.taps();
+        const ConvShape seen = shape.folded(config.fold);
         // Floats come in whole chunks of the padded channels, which are as many.
-        chunks0_ = config.gathered ? 1 : ceilDiv(shape.in0Channels, config.chunk);
-        chunks_ = chunks0_ + ceilDiv(shape.in1Channels, config.chunk);
-        const int tiles = shape.rowTiles() * shape.rows();
+        chunks0_ = config.gathered ? 1 : ceilDiv(seen.in0Channels, config.chunk);
+        chunks_ = chunks0_ + ceilDiv(seen.in1Channels, config.chunk);
+        const int tiles = seen.rowTiles() * seen.rows();
         tiles_ = floats_ ? tiles : (tiles + 1) / 2 * 2;
         packed_.bias.assign(std::size_t(tiles_) * kTileRows, 0.0F);
         packed_.weights.assign(
@@ -52,14 +64,14 @@ public:
         const int filterTaps = shape_.taps(), side = shape_.kind == ConvKind::up2x2 ? 2 : 3;
         for (int tile = 0; tile < tiles_; ++tile) {
             for (int r = 0; r < kTileRows; ++r) {
-                const Row row = rowAt(shape_, tile, r);
+                const Row row = config_.fold > 1 ? foldedRow(shape_, config_.fold, tile, r) : plainRow(shape_, tile, r);
                 if (!row.used) continue;
                 packed_.bias[std::size_t(tile) * kTileRows + r] = filter.bias[row.channel];
                 for (int in = 0; in < filter.inChannels; ++in) {
                     for (int tap = 0; tap < filterTaps; ++tap) {
                         const std::size_t pair = std::size_t(row.channel) * filter.inChannels + in;
                         const int y = side == 2 ? row.dy : tap / 3, x = side == 2 ? row.dx : tap % 3;
-                        store(tile, r, placeOf(in, y, x), filter.weights[(pair * side + y) * side + x]);
+                        store(tile, r, placeOf(in, y, x, row.pixel), filter.weights[(pair * side + y) * side + x]);
                     }
                 }
             }
@@ -68,12 +80,17 @@ public:
     }
 
 private:
-    [[nodiscard]] Place placeOf(int in, int y, int x) const {
+    /// Of the weight by which input channel `in` at the filter's (x, y) counts for the folded pixel `pixel`.
+    [[nodiscard]] Place placeOf(int in, int y, int x, int pixel) const {
         const bool second = in >= shape_.in0Channels;
         const int channel = second ? in - shape_.in0Channels : in;
         if (config_.gathered) return {0, (x * 3 + y) * kGatheredStride + channel, 0};
-        Place place{(second ? chunks0_ : 0) + channel / config_.chunk, channel % config_.chunk, 0};
-        if (taps_ == 9) place.tap = floats_ ? y * 3 + x : x * 3 + y;
+        const int from = taps_ == 9 ? pixel + x - 1 : pixel;  // of the folded pixels, their neighbours' included
+        const int column = floorDiv(from, config_.fold);
+        const int inRow =
+            (from - column * config_.fold) * paddedChannels(second ? shape_.in1Channels : shape_.in0Channels) + channel;
+        Place place{(second ? chunks0_ : 0) + inRow / config_.chunk, inRow % config_.chunk, 0};
+        if (taps_ == 9) place.tap = floats_ ? y * 3 + x : (column + 1) * 3 + y;
         return place;
     }
 
@@ -103,6 +120,17 @@ private:
 double ConvShape::flops() const {
     const double perPixel = 2.0 * (in0Channels + in1Channels) * outChannels;
     return perPixel * (kind == ConvKind::up2x2 ? 4 : 9) * batch * height * width;
+}
+
+ConvShape ConvShape::folded(int by) const {
+    ConvShape shape = *this;
+    if (by == 1) return shape;
+    shape.width /= by;
+    shape.widthMultiple /= by;
+    shape.in0Channels = paddedChannels(in0Channels) * by;
+    shape.in1Channels = paddedChannels(in1Channels) * by;
+    shape.outChannels = paddedChannels(outChannels) * by;
+    return shape;
 }
 
 PackedFilter packFilter(const Filter& filter, const ConvShape& shape, const ConvConfig& config) {

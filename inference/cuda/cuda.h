@@ -70,17 +70,30 @@ private:
     CudaHandle<cudaStream_t, cudaStreamDestroy> stream_;
 };
 
+/// A point in a stream. Recorded while a graph is recorded, it becomes a node of the graph, and is passed at each
+/// launch.
 class Event {
 public:
-    enum class Kind { timing = 1, blockingWait };
+    /// timing: wait() looks again and again. asleep: wait() sleeps. order: only for other streams to wait for.
+    enum class Kind { timing = 1, asleep, order };
     explicit Event(Kind kind = Kind::timing) {
         cudaEvent_t event = nullptr;
-        const unsigned flags = kind == Kind::timing ? cudaEventDefault : cudaEventBlockingSync | cudaEventDisableTiming;
+        const unsigned flags = kind == Kind::timing   ? cudaEventDefault
+                               : kind == Kind::asleep ? cudaEventBlockingSync
+                                                      : cudaEventDisableTiming;
         CUDA_CHECK(cudaEventCreateWithFlags(&event, flags));
         event_ = CudaHandle<cudaEvent_t, cudaEventDestroy>(event);
     }
     [[nodiscard]] cudaEvent_t get() const { return event_.get(); }
-    void record(cudaStream_t stream) const { CUDA_CHECK(cudaEventRecord(get(), stream)); }
+    void record(cudaStream_t stream) const {
+        CUDA_CHECK(cudaEventRecordWithFlags(get(), stream,
+                                            isRecorded(stream) ? cudaEventRecordExternal : cudaEventRecordDefault));
+    }
+    /// Makes `stream` wait for the last record(); not at all if there was none.
+    void holdUp(cudaStream_t stream) const {
+        CUDA_CHECK(
+            cudaStreamWaitEvent(stream, get(), isRecorded(stream) ? cudaEventWaitExternal : cudaEventWaitDefault));
+    }
     void wait() const { CUDA_CHECK(cudaEventSynchronize(get())); }
     [[nodiscard]] float msSince(const Event& start) const {
         float ms = 0;
@@ -89,8 +102,20 @@ public:
     }
 
 private:
+    static bool isRecorded(cudaStream_t stream) {
+        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+        CUDA_CHECK(cudaStreamIsCapturing(stream, &status));
+        return status != cudaStreamCaptureStatusNone;
+    }
     CudaHandle<cudaEvent_t, cudaEventDestroy> event_;
 };
+
+/// Lets what is enqueued on `later` from now on wait for what is on `earlier`; in a graph, too, if one of them is
+/// recorded.
+inline void follow(cudaStream_t later, cudaStream_t earlier, const Event& event) {
+    CUDA_CHECK(cudaEventRecord(event.get(), earlier));
+    CUDA_CHECK(cudaStreamWaitEvent(later, event.get(), 0));
+}
 
 /// Bytes on the device, not initialised.
 class DeviceBuffer {

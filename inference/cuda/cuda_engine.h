@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine on an NVIDIA GPU: everything between the upload of the picture and the download of the result runs there, in
-// one stream. Every failure of the device leaves as DeviceFailure. See engine.h for the rules.
+// Engine on an NVIDIA GPU: everything between the upload of a picture and its finished composite happens there, and the
+// composite stays there until somebody asks for it. Two live frames are under way at a time, each in a slot of its own.
+// Every failure of the device leaves as DeviceFailure. See engine.h for the rules.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "inference/cuda/cuda_cutout.h"
+#include "inference/cuda/page_locked.h"
+#include "inference/cuda/slot.h"
 #include "inference/engine.h"
 
 namespace matte {
-
-/// Called before each step ("start", "prepare", "upload", "network", "composite", "download"); what it returns is taken
-/// for that step's result. For tests.
-using CudaFault = std::function<cudaError_t(const std::string& step)>;
 
 class CudaEngine final : public Engine {
 public:
@@ -22,34 +20,53 @@ public:
     CudaEngine(std::shared_ptr<const UNet> unet, const EngineOptions& options, CudaFault fault = {});
     ~CudaEngine() override;
 
-    [[nodiscard]] EngineInfo info() const override;
+    [[nodiscard]] EngineInfo info() const override { return info_; }
     std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop) override;
     Output composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override;
     Image matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override;
 
+    [[nodiscard]] PixelMemory frameMemory() const override { return pageLockedMemory(); }
+    [[nodiscard]] int slots() const override { return slotLimit_; }
+    void submit(const Frame& frame, const Look& look) override;
+    Output take() override;
+    void forget() override;
+    [[nodiscard]] std::vector<LayerInfo> layers() const override;
+    void timeLayers(bool on) override;
+
 private:
-    struct State;
+    struct Waiting {
+        Frame frame;
+        Look look;
+        Slot* slot = nullptr;  ///< null: not begun
+    };
     template <typename Work>
     auto guarded(const Work& work);
-    void step(const char* name) const;
-    std::shared_ptr<CudaCutout> cutOutWith(const std::shared_ptr<const Image>& source,
-                                           int longestSide,
-                                           const std::stop_token& stop);
-    void prepare(Size picture, int longestSide);
-    void fillNetwork(const CudaCutout& cutout, const std::stop_token& stop);
-    void refine(const CudaCutout& cutout);
-    [[nodiscard]] device::Scratch scratchFor(Size grid);
-    const device::LookBlock* useLook(const Look& look, Size grid);
-    std::uint8_t* outputOf(std::size_t bytes);
-    Image download(Size size, PixelFormat format);
+    std::shared_ptr<CudaCutout> cutOutAt(const std::shared_ptr<const Image>& source,
+                                         Size input,
+                                         const std::stop_token& stop);
+    void startWaiting();
+    Slot* idleSlot();
+    bool makeRoom(Size picture);
+    void dropFrames();
+    bool timesNext();
 
     std::shared_ptr<const UNet> unet_;
     EngineOptions options_;
     CudaFault fault_;
     int device_;
     EngineInfo info_;
-    std::shared_ptr<DevicePool> pool_ = std::make_shared<DevicePool>();
-    std::unique_ptr<State> state_;
+    std::shared_ptr<SparePool<DeviceBuffer>> memory_;     ///< of cut-outs
+    std::shared_ptr<SparePool<PictureMemory>> pictures_;  ///< of what is shown
+    std::shared_ptr<Downloader> downloader_;
+    std::shared_ptr<const CudaWeights> weights_;
+    CudaNetwork::Choose choose_;
+    std::unique_ptr<LiveMemory> live_;          ///< of the current source
+    std::vector<std::unique_ptr<Slot>> slots_;  ///< the first serves stills too, the second is made when it is needed
+    std::vector<Waiting> waiting_;              ///< submitted and not taken, the oldest first
+    int slotLimit_;
+    int liveSide_;  ///< of the network's input for live frames: options_.networkLongestSide, or less on a full device
+    bool timeLayers_ = false;
+    int untilTimed_ = 0;  ///< frames
 };
 
 }  // namespace matte

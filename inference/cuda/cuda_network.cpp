@@ -55,39 +55,57 @@ ConvShape shapeOf(const UNet& unet, const Conv& layer, Size size) {
     shape.in1Channels = layer.in1 == kNoTensor ? 0 : tensors[layer.in1].channels;
     shape.outChannels = tensors[layer.out].channels;
     shape.pooled = layer.pooled != kNoTensor;
+    shape.widthMultiple = 1 << (unet.levels() - 1 - in0.level);
     return shape;
 }
 
-/// The head's weights, padded as its input's channels are.
+/// The layer that computes the head too, or -1.
+int headLayer(const UNet& unet, ConvKernel kernel) {
+    const int last = int(unet.layers().size()) - 2;
+    return fusesHead(shapeOf(unet, unet.layers()[last], {}), kernel) ? last : -1;
+}
+
+/// The head's weights, padded as its input's channels are, or as a layer that computes the head reads them.
 DeviceBuffer uploadHead(const Filter& filter) {
     std::vector<float> weights = filter.weights;
-    weights.resize(std::size_t(paddedChannels(filter.inChannels)), 0.0F);
+    weights.resize(std::size_t(std::max(paddedChannels(filter.inChannels), kHeadWeights)), 0.0F);
     return upload(weights);
 }
 
 }  // namespace
 
-struct CudaNetwork::State {
-    struct Layer {
-        DeviceBuffer weights, bias;
-        std::optional<ConvLaunch> conv;  ///< empty: the head
-    };
-
-    State(const UNet& network, ConvKernel with, Choose how)
-        : unet(network), kernel(with), choose(std::move(how)), device(DeviceFacts::current()) {
-        for (const Conv& layer : unet.layers()) {
-            Layer& made = layers.emplace_back();
-            if (layer.kind == ConvKind::head1x1) {
-                made.weights = uploadHead(layer.filter);
-                made.bias = upload(layer.filter.bias);
-                continue;
-            }
-            // What packing depends on depends on the channels alone.
-            const ConvShape shape = shapeOf(unet, layer, {1 << unet.levels(), 1 << unet.levels()});
-            const PackedFilter packed = packFilter(layer.filter, shape, rankedConfigs(shape, device, kernel).front());
-            made.weights = upload(packed.weights);
-            made.bias = upload(packed.bias);
+CudaWeights::CudaWeights(const UNet& unet, ConvKernel kernel)
+    : unet_(unet), kernel_(kernel), device_(DeviceFacts::current()) {
+    for (const Conv& layer : unet_.layers()) {
+        Layer& made = layers_.emplace_back();
+        if (layer.kind == ConvKind::head1x1) {
+            made.weights = uploadHead(layer.filter);
+            made.bias = upload(layer.filter.bias);
+            continue;
         }
+        // What packing depends on depends on the channels alone.
+        const ConvShape shape = shapeOf(unet_, layer, {1 << unet_.levels(), 1 << unet_.levels()});
+        const PackedFilter packed = packFilter(layer.filter, shape, rankedConfigs(shape, device_, kernel).front());
+        made.weights = upload(packed.weights);
+        made.bias = upload(packed.bias);
+    }
+    CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));  // no other stream waits for it
+}
+
+std::size_t CudaWeights::deviceBytes() const {
+    std::size_t bytes = 0;
+    for (const Layer& layer : layers_) bytes += layer.weights.bytes() + layer.bias.bytes();
+    return bytes;
+}
+
+struct CudaNetwork::State {
+    State(std::shared_ptr<const CudaWeights> with, Choose how)
+        : weights(std::move(with)),
+          unet(weights->unet()),
+          kernel(weights->kernel()),
+          choose(std::move(how)),
+          withHead(headLayer(unet, kernel)) {
+        launches.resize(unet.layers().size());
     }
 
     [[nodiscard]] std::vector<Placement> lifetimes() const {
@@ -112,6 +130,10 @@ struct CudaNetwork::State {
         }
         // The caller writes the input before a run and reads the output after it.
         spans.front().lastLayer = spans.back().lastLayer = count;
+        if (withHead >= 0) {
+            spans[unet.layers()[withHead].out].bytes = 0;  // exists in registers alone
+            spans.back().firstLayer = withHead;
+        }
         return spans;
     }
 
@@ -121,21 +143,29 @@ struct CudaNetwork::State {
         arena = DeviceBuffer();  // the old one first: both may not fit
         arena = DeviceBuffer(place(placements));
         choices.clear();
-        for (std::size_t i = 0; i < layers.size(); ++i) {
+        for (std::size_t i = 0; i < launches.size(); ++i) {
             const Conv& layer = unet.layers()[i];
+            const CudaWeights::Layer& values = weights->layers()[i];
             if (layer.kind == ConvKind::head1x1) {
-                choices.push_back("head");
+                choices.push_back(withHead >= 0 ? "in the layer before" : "head");
                 continue;
             }
-            const ConvShape shape = shapeOf(unet, layer, size);
-            const ConvConfig config = choose(shape, rankedConfigs(shape, device, kernel));
-            const ConvBuffers buffers{at(layer.in0),
-                                      at(layer.in1),
-                                      at(layer.out),
-                                      at(layer.pooled),
-                                      layers[i].weights.data(),
-                                      layers[i].bias.as<float>()};
-            layers[i].conv.emplace(shape, config, buffers, device);
+            ConvShape shape = shapeOf(unet, layer, size);
+            shape.head = int(i) == withHead;
+            const ConvConfig config = choose(shape, rankedConfigs(shape, weights->device(), kernel));
+            ConvBuffers buffers{at(layer.in0),
+                                at(layer.in1),
+                                at(layer.out),
+                                at(layer.pooled),
+                                values.weights.data(),
+                                values.bias.as<float>(),
+                                {}};
+            if (shape.head) {
+                const CudaWeights::Layer& head = weights->layers()[i + 1];
+                buffers.head = {head.weights.as<float>(), head.bias.as<float>(),
+                                reinterpret_cast<float*>(at(unet.layers()[i + 1].out))};
+            }
+            launches[i].emplace(shape, config, buffers, weights->device());
             choices.push_back(config.text());
         }
     }
@@ -145,20 +175,23 @@ struct CudaNetwork::State {
     }
 
     void launch(int index, cudaStream_t stream, bool overlap) const {
-        const Layer& layer = layers[index];
-        if (layer.conv) return (*layer.conv)(stream, overlap);
+        if (launches[index]) return (*launches[index])(stream, overlap);
+        if (withHead >= 0) return;
         const Conv& head = unet.layers()[index];
-        launchHead(at(head.in0), kernel == ConvKernel::fp32, layer.weights.as<float>(), layer.bias.as<float>(),
-                   reinterpret_cast<float*>(at(head.out)), size.width * size.height,
-                   paddedChannels(unet.tensors()[head.in0].channels), stream, overlap && device.major >= 9);
+        const CudaWeights::Layer& values = weights->layers()[index];
+        launchHead(at(head.in0), kernel == ConvKernel::fp32,
+                   {values.weights.as<float>(), values.bias.as<float>(), reinterpret_cast<float*>(at(head.out))},
+                   size.width * size.height, paddedChannels(unet.tensors()[head.in0].channels), stream,
+                   overlap && weights->device().major >= 9);
     }
 
-    UNet unet;
+    std::shared_ptr<const CudaWeights> weights;
+    const UNet& unet;
     ConvKernel kernel;
     Choose choose;
-    DeviceFacts device;
+    int withHead;  ///< the layer that computes the head too, or -1
     Size size{};
-    std::vector<Layer> layers;
+    std::vector<std::optional<ConvLaunch>> launches;  ///< of each layer; empty: the head
     std::vector<Placement> placements;
     DeviceBuffer arena;
     std::vector<std::string> choices;
@@ -169,8 +202,10 @@ ConvKernel CudaNetwork::bestKernel() {
     return device.major == 9 && device.minor == 0 ? ConvKernel::sm90 : ConvKernel::mma;
 }
 
+CudaNetwork::CudaNetwork(std::shared_ptr<const CudaWeights> weights, Choose choose)
+    : state_(std::make_unique<State>(std::move(weights), std::move(choose))) {}
 CudaNetwork::CudaNetwork(const UNet& unet, ConvKernel kernel, Choose choose)
-    : state_(std::make_unique<State>(unet, kernel, std::move(choose))) {}
+    : CudaNetwork(std::make_shared<CudaWeights>(unet, kernel), std::move(choose)) {}
 CudaNetwork::~CudaNetwork() = default;
 CudaNetwork::CudaNetwork(CudaNetwork&&) noexcept = default;
 
@@ -191,13 +226,11 @@ const std::vector<std::string>& CudaNetwork::choices() const {
     return state_->choices;
 }
 std::size_t CudaNetwork::deviceBytes() const {
-    std::size_t bytes = state_->arena.bytes();
-    for (const auto& layer : state_->layers) bytes += layer.weights.bytes() + layer.bias.bytes();
-    return bytes;
+    return state_->arena.bytes() + state_->weights->deviceBytes();
 }
 
 void CudaNetwork::forward(cudaStream_t stream, const std::function<void(int)>& afterLayer) const {
-    for (int i = 0; i < int(state_->layers.size()); ++i) {
+    for (int i = 0; i < int(state_->launches.size()); ++i) {
         state_->launch(i, stream, i > 0 && !afterLayer);
         if (afterLayer) afterLayer(i);
     }

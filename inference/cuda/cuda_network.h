@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The U-Net on the GPU: weights packed and uploaded once, all activations in one block of device memory whose parts are
-// used again as soon as their last reader has run, and every launch prepared for the input's size. One thread at a
-// time; belongs to the device that was current when it was made.
+// The U-Net on the GPU: weights packed and uploaded once and shared by all networks of the model, a network's
+// activations in one block of device memory whose parts are used again as soon as their last reader has run, and every
+// launch prepared for the input's size. One thread at a time; belongs to the device that was current when it was made.
 //
 //     CudaNetwork network(unet, CudaNetwork::bestKernel());
 //     network.configure({512, 288});
@@ -17,6 +17,27 @@
 
 namespace matte {
 
+class CudaWeights {
+public:
+    /// Returns when all of them lie on the device. Throws as CudaNetwork does.
+    CudaWeights(const UNet& unet, ConvKernel kernel);
+
+    struct Layer {
+        DeviceBuffer weights, bias;
+    };
+    [[nodiscard]] const std::vector<Layer>& layers() const { return layers_; }  ///< as unet().layers()
+    [[nodiscard]] const UNet& unet() const { return unet_; }
+    [[nodiscard]] ConvKernel kernel() const { return kernel_; }
+    [[nodiscard]] const DeviceFacts& device() const { return device_; }
+    [[nodiscard]] std::size_t deviceBytes() const;
+
+private:
+    UNet unet_;
+    ConvKernel kernel_;
+    DeviceFacts device_;
+    std::vector<Layer> layers_;
+};
+
 class CudaNetwork {
 public:
     /// Takes one of a layer's ranked configurations. All of them read the same packed weights.
@@ -27,6 +48,7 @@ public:
     static ConvKernel bestKernel();
 
     /// Throws Error(engine); CudaError with cudaErrorMemoryAllocation when the device is full.
+    CudaNetwork(std::shared_ptr<const CudaWeights> weights, Choose choose = chooseFirst);
     CudaNetwork(const UNet& unet, ConvKernel kernel, Choose choose = chooseFirst);
     ~CudaNetwork();
     CudaNetwork(CudaNetwork&&) noexcept;
@@ -47,6 +69,7 @@ public:
 
     /// The chosen configuration of each layer as text; after configure().
     [[nodiscard]] const std::vector<std::string>& choices() const;
+    /// Of the weights and the activations.
     [[nodiscard]] std::size_t deviceBytes() const;
 
 private:

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/cuda/head.h"
 
-#include <cuda_fp16.h>
-
 #include <algorithm>
 #include <type_traits>
 
 #include "inference/cuda/cuda.h"
+#include "inference/cuda/head.cuh"
 #include "inference/cuda/ptx.cuh"
 
 namespace matte {
@@ -15,14 +14,7 @@ namespace {
 constexpr int kThreads = 256;
 
 __device__ float dotPiece(uint4 halves, const float* weights) {
-    const __half2* pairs = reinterpret_cast<const __half2*>(&halves);
-    float sum = 0;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-        const float2 pair = __half22float2(pairs[i]);
-        sum += pair.x * weights[2 * i] + pair.y * weights[2 * i + 1];
-    }
-    return sum;
+    return dot8(halves, weights);
 }
 
 __device__ float dotPiece(float4 floats, const float* weights) {
@@ -32,8 +24,8 @@ __device__ float dotPiece(float4 floats, const float* weights) {
 /// `lanes` threads (1 to 32, a power of two) share a pixel, each reading a piece of 16 bytes at a time, so that a warp
 /// reads one stretch of memory.
 template <typename Piece>
-__global__ void __launch_bounds__(kThreads) headKernel(
-    const Piece* in, const float* weights, const float* bias, float* alpha, int pixels, int channels, int lanes) {
+__global__ void __launch_bounds__(kThreads)
+    headKernel(const Piece* in, Head head, int pixels, int channels, int lanes) {
     constexpr int kPiece = std::is_same_v<Piece, float4> ? 4 : 8;  // channels
     ptx::launchDependents();
     ptx::waitForPrevious();
@@ -42,24 +34,17 @@ __global__ void __launch_bounds__(kThreads) headKernel(
     float sum = 0;
     if (pixel < pixels) {
         for (int piece = lane; piece < pieces; piece += lanes) {
-            sum += dotPiece(in[std::size_t(pixel) * pieces + piece], weights + piece * kPiece);
+            sum += dotPiece(in[std::size_t(pixel) * pieces + piece], head.weights + piece * kPiece);
         }
     }
     for (int step = lanes / 2; step > 0; step /= 2) sum += __shfl_xor_sync(0xFFFFFFFF, sum, step);
-    if (pixel < pixels && lane == 0) alpha[pixel] = 1.0F / (1.0F + expf(-(sum + bias[0])));
+    if (pixel < pixels && lane == 0) head.alpha[pixel] = sigmoid(sum + *head.bias);
 }
 
 }  // namespace
 
-void launchHead(const void* in,
-                bool inFloats,
-                const float* weights,
-                const float* bias,
-                float* alpha,
-                int pixels,
-                int channels,
-                cudaStream_t stream,
-                bool overlap) {
+void launchHead(
+    const void* in, bool inFloats, const Head& head, int pixels, int channels, cudaStream_t stream, bool overlap) {
     const int pieces = channels / (inFloats ? 4 : 8);
     int lanes = 1;
     while (lanes * 2 <= std::min(pieces, 32)) lanes *= 2;
@@ -73,11 +58,11 @@ void launchHead(const void* in,
     config.attrs = &attribute;
     config.numAttrs = overlap ? 1 : 0;
     if (inFloats) {
-        CUDA_CHECK(cudaLaunchKernelEx(&config, headKernel<float4>, static_cast<const float4*>(in), weights, bias, alpha,
-                                      pixels, channels, lanes));
+        CUDA_CHECK(cudaLaunchKernelEx(&config, headKernel<float4>, static_cast<const float4*>(in), head, pixels,
+                                      channels, lanes));
     } else {
-        CUDA_CHECK(cudaLaunchKernelEx(&config, headKernel<uint4>, static_cast<const uint4*>(in), weights, bias, alpha,
-                                      pixels, channels, lanes));
+        CUDA_CHECK(cudaLaunchKernelEx(&config, headKernel<uint4>, static_cast<const uint4*>(in), head, pixels, channels,
+                                      lanes));
     }
 }
 

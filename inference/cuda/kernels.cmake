@@ -25,26 +25,47 @@ function(matte_kernels name)
 endfunction()
 
 file(GLOB kernels CONFIGURE_DEPENDS cuda/*.cu)
-list(FILTER kernels EXCLUDE REGEX "/conv_sm90\\.cu$")
+list(FILTER kernels EXCLUDE REGEX "_sm90\\.cu$")
 matte_kernels(matte_kernels ARCHITECTURES ${architectures} SOURCES ${kernels})
 if(hopper)
-  matte_kernels(matte_kernels_sm90 ARCHITECTURES 90a-real SOURCES cuda/conv_sm90.cu)
+  matte_kernels(matte_kernels_sm90 ARCHITECTURES 90a-real SOURCES cuda/conv_sm90.cu cuda/device_rates_sm90.cu)
+  target_sources(matte_inference PRIVATE cuda/conv_sm90_launch.cpp)
   target_compile_definitions(matte_inference PRIVATE MATTE_HAVE_SM90=1)
 else()
-  target_sources(matte_inference PRIVATE cuda/conv_sm90_absent.cpp)
+  target_sources(matte_inference PRIVATE cuda/conv_sm90_absent.cpp cuda/device_rates_absent.cpp)
 endif()
 
 target_sources(matte_inference PRIVATE
   cuda/conv.cpp
   cuda/conv_config.cpp
   cuda/conv_pack.cpp
+  cuda/conv_sm90_config.cpp
+  cuda/conv_tune.cpp
   cuda/cuda_cutout.cpp
+  cuda/cuda_device.cpp
   cuda/cuda_engine.cpp
   cuda/cuda_network.cpp
+  cuda/cuda_picture.cpp
+  cuda/matting_pass.cpp
+  cuda/network_bench.cpp
+  cuda/page_locked.cpp
   cuda/pixels.cpp
   cuda/plate.cpp
-  cuda/tensor_map.cpp
-  cuda/transfer.cpp)
+  cuda/slot.cpp
+  cuda/staged_copy.cpp
+  cuda/tensor_map.cpp)
 list(JOIN architectures ", " named)
 target_compile_definitions(matte_inference PRIVATE MATTE_HAVE_CUDA=1 MATTE_CUDA_ARCHITECTURES="${named}")
 target_link_libraries(matte_inference PRIVATE CUDA::cudart_static)
+
+# Choices that were measured with other kernels than these are measured again.
+file(GLOB tuned CONFIGURE_DEPENDS cuda/conv*.cu cuda/conv*.cpp cuda/*.cuh cuda/head.cu)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${tuned})
+set(hashes "")
+foreach(source IN LISTS tuned)
+  file(SHA256 ${source} hash)
+  string(APPEND hashes ${hash})
+endforeach()
+string(SHA256 hash "${hashes}")
+string(SUBSTRING ${hash} 0 8 hash)
+set_source_files_properties(cuda/conv_tune.cpp PROPERTIES COMPILE_DEFINITIONS MATTE_KERNEL_VERSION="${hash}")

@@ -31,22 +31,6 @@ float append(int inputs, int outputs, std::vector<AxisTap>& to) {
 
 }  // namespace
 
-std::size_t packedStride(SourceFormat format, int width) {
-    const std::size_t pairs = (std::size_t(width) + 1) / 2;
-    switch (format) {
-        case SourceFormat::rgba8: return std::size_t(width) * 4;
-        case SourceFormat::bgr8: return std::size_t(width) * 3;
-        case SourceFormat::nv12: return pairs * 2;
-        case SourceFormat::yuyv: return pairs * 4;
-    }
-    return 0;
-}
-
-std::size_t packedBytes(SourceFormat format, Size size) {
-    const std::size_t rows = std::size_t(size.height);
-    return packedStride(format, size.width) * (format == SourceFormat::nv12 ? rows + (rows + 1) / 2 : rows);
-}
-
 Resampling::Resampling(Size from, Size to) : from_(from), to_(to) {
     std::vector<AxisTap> taps;
     across_.inner = append(from.width, to.width, taps);
@@ -88,6 +72,12 @@ LookBlock lookBlock(const Look& look, Size grid) {
     for (int c = 0; c < 3; ++c) block.color[c] = srgbToLinear(float(rgb[c]) / 255);
     block.decontaminate = look.decontaminate;
     block.blurRadius = blurRadius(blurSigma(look.background.blurStrength, grid.longest()));
+    block.lightWrap = look.background.kind == Background::Kind::transparent ? 0.0F : clampUnit(look.lightWrap);
+    block.asSeen = look.stand == Stand{};
+    block.place = placeOf(look.stand.mirrored, look.stand.scale, look.stand.x, look.stand.y);
+    block.steadiness = look.steadiness;
+    block.removeSpecks = look.removeSpecks;
+    block.nearestOnly = look.nearestOnly;
     return block;
 }
 

@@ -18,20 +18,13 @@
 
 namespace matte::device {
 
-/// How a picture lies in device memory. nv12: rows of Y, then at half the height rows of U, V pairs. yuyv: Y U Y V for
-/// each two pixels. Both studio range, BT.601.
-enum class SourceFormat : std::uint8_t { rgba8 = 1, bgr8, nv12, yuyv };
-
-/// Rows of pixels in device memory that somebody else owns. rgba8 lies at multiples of 4 bytes.
+/// Rows of pixels in device memory that somebody else owns; any format but gray8. rgba8 lies at multiples of 4 bytes.
 struct Source {
     const std::uint8_t* data = nullptr;
     Size size;
     std::ptrdiff_t strideBytes = 0;
-    SourceFormat format = SourceFormat::rgba8;
+    PixelFormat format = PixelFormat::rgba8;
 };
-/// Bytes of a row without padding, and of a whole picture of such rows.
-std::size_t packedStride(SourceFormat format, int width);
-std::size_t packedBytes(SourceFormat format, Size size);
 
 /// For one output along one axis: `count` inputs from `first` on; the first weighs `head`, the last of several `tail`.
 struct AxisTap {
@@ -63,16 +56,24 @@ private:
 /// sRGB-encoded R, G, B of 0 to 1 at the grid's size, as float4 [H, W] with 0 in w; what is transparent shows white.
 void shrinkToGuide(const Source& source, const Resampling& resampling, float4* guide, cudaStream_t stream);
 
-/// The network's input: half [H, W, 8], (value - mean) / deviation for R, G, B and five zeros.
+/// The network's input: [H, W, 8] halves or floats, (value - mean) / deviation for R, G, B and five zeros.
 void shrinkToInput(const Source& source,
                    const Resampling& resampling,
                    const std::array<float, 3>& mean,
                    const std::array<float, 3>& deviation,
                    void* input,
+                   bool inFloats,
                    cudaStream_t stream);
 
-/// Floats [h, w] at the grid's size.
-void resampleMatte(const float* matte, const Resampling& resampling, float* target, cudaStream_t stream);
+/// Set to 1 by the step that finds the network's output not finite; set to 0 by whoever owns it.
+struct MatteAlarm {
+    int* onDevice = nullptr;
+    int* onHost = nullptr;  ///< page-locked
+};
+
+/// Floats [h, w] at the grid's size; 0 where `matte` is not finite. `alarm` may be empty.
+void resampleMatte(
+    const float* matte, const Resampling& resampling, const MatteAlarm& alarm, float* target, cudaStream_t stream);
 
 /// A picture at another size as rgba8, straight alpha, packed rows.
 void resamplePicture(const Source& source, const Resampling& resampling, std::uint8_t* rgba, cudaStream_t stream);
@@ -95,7 +96,9 @@ struct Fields {
     float4* background = nullptr;    ///< and of what is behind
     float4* blurred = nullptr;       ///< the background blurred
     float4* linear = nullptr;        ///< the picture's own colour in linear light, and in w the refined alpha
-    static constexpr int kPlanes = 5;
+    const int* alarm = nullptr;      ///< MatteAlarm::onDevice: when set, nobody is shown
+    float4* wrap = nullptr;          ///< the new background's light nearby; read when LookBlock::lightWrap > 0
+    static constexpr int kPlanes = 6;
 };
 
 /// Memory that one run of the steps below needs: not kept between them except for guide and target.
@@ -124,11 +127,25 @@ struct LookBlock {
     float color[3] = {};  ///< of Kind::color, linear light
     bool decontaminate = true;
     int blurRadius = 1;
+    float lightWrap = 0;
+    bool asSeen = true;  ///< the person stands where the camera saw them: `place` changes nothing
+    Place place;
+    float steadiness = 0;
+    bool removeSpecks = false, nearestOnly = false;
 };
 LookBlock lookBlock(const Look& look, Size grid);
 
 /// linear, background -> blurred, by look->blurRadius (device memory).
 void blurBackground(const Fields& fields, const Scratch& scratch, const LookBlock* look, cudaStream_t stream);
+
+/// linear and blurred or the plate -> wrap: for a look with lightWrap > 0, before compositeOver(). `plate` of `frame`
+/// pixels as there, `look` in device memory. A transparent background needs none.
+void wrapLight(const Fields& fields,
+               const Scratch& scratch,
+               const LookBlock* look,
+               const std::uint8_t* plate,
+               Size frame,
+               cudaStream_t stream);
 
 /// The picture over its new background, rgba8 with packed rows of source.size. `plate` is such a picture for
 /// Kind::image, else null. `look` lies in device memory.

@@ -12,7 +12,8 @@ constexpr unsigned kMaxGridHeight = 65535;
 
 /// Fields as the kernels take them, with the field's points for each pixel of a picture.
 struct FieldGrid {
-    const float4 *coefficients, *foreground, *background, *blurred;
+    const float4 *coefficients, *foreground, *background, *blurred, *wrap;
+    const int* alarm;
     int width, height;
     float perPixelX, perPixelY;
     FieldGrid(const Fields& f, Size picture)
@@ -20,18 +21,20 @@ struct FieldGrid {
           foreground(f.foreground),
           background(f.background),
           blurred(f.blurred),
+          wrap(f.wrap),
+          alarm(f.alarm),
           width(f.size.width),
           height(f.size.height),
           perPixelX(float(f.size.width) / float(picture.width)),
           perPixelY(float(f.size.height) / float(picture.height)) {}
 };
 
-/// Samples planes at one pixel, linearly between the field's points.
+/// Samples planes at one pixel, linearly between the field's points; beyond the field's edge the edge goes on.
 class FieldSampler {
 public:
-    __device__ FieldSampler(const FieldGrid& grid, int x, int y) {
-        const float atX = clampTo(grid.width, fmaf(float(x) + 0.5F, grid.perPixelX, -0.5F));
-        const float atY = clampTo(grid.height, fmaf(float(y) + 0.5F, grid.perPixelY, -0.5F));
+    __device__ FieldSampler(const FieldGrid& grid, float x, float y) {
+        const float atX = clampTo(grid.width, fmaf(x + 0.5F, grid.perPixelX, -0.5F));
+        const float atY = clampTo(grid.height, fmaf(y + 0.5F, grid.perPixelY, -0.5F));
         const int left = int(atX), top = int(atY);
         right_ = min(left + 1, grid.width - 1) - left;
         below_ = (min(top + 1, grid.height - 1) - top) * grid.width;
@@ -51,6 +54,7 @@ private:
 };
 
 __device__ float alphaAt(const FieldGrid& grid, const FieldSampler& sampler, uchar4 pixel) {
+    if (grid.alarm && *grid.alarm != 0) return 0;  // a matte that can't be trusted would show the room
     const float4 c = sampler.sample(grid.coefficients);
     constexpr float kScale = 1.0F / 255;
     return clampUnit(c.x * kScale * float(pixel.x) + c.y * kScale * float(pixel.y) + c.z * kScale * float(pixel.z) +
@@ -84,19 +88,32 @@ __device__ float3 behindAt(const FieldGrid& grid, const FieldSampler& sampler, c
     return {look.color[0], look.color[1], look.color[2]};
 }
 
+/// The light of the background on the person; false where there is next to none.
+__device__ bool lightAt(const FieldGrid& grid, const FieldSampler& sampler, float3* light) {
+    const float4 found = sampler.sample(grid.wrap);
+    *light = {found.x, found.y, found.z};
+    return found.x + found.y + found.z > kNoLight;
+}
+
 __device__ uchar4
 compositePixel(const FieldGrid& grid, const FieldSampler& sampler, const LookBlock& look, uchar4 pixel, uchar4 plate) {
     const bool transparent = look.kind == Background::Kind::transparent;
     const float found = alphaAt(grid, sampler, pixel);
-    const float alpha = shapeAlpha(found, look.edge) * float(pixel.w) * (1.0F / 255);
+    const float shown = shapeAlpha(found, look.edge), alpha = shown * float(pixel.w) * (1.0F / 255);
     const std::uint8_t opacity = transparent ? std::uint8_t(alpha * 255 + 0.5F) : 255;
-    if (alpha >= 1) return {pixel.x, pixel.y, pixel.z, opacity};
+    float3 light;
+    const bool lit = look.lightWrap > 0 && alpha > 0 && lightAt(grid, sampler, &light);
+    if (alpha >= 1 && !lit) return {pixel.x, pixel.y, pixel.z, opacity};
     float3 behind{};
     if (!transparent) behind = behindAt(grid, sampler, look, plate);
     float3 color = behind;
     if (alpha > 0) {
         color = toLinear(pixel);
-        if (look.decontaminate && found < 1) color = personColor(grid, sampler, color, found);
+        if (look.decontaminate && shown < 1) color = personColor(grid, sampler, color, ownShare(found, shown));
+        if (lit) {
+            color = {wrapped(color.x, light.x, look.lightWrap), wrapped(color.y, light.y, look.lightWrap),
+                     wrapped(color.z, light.z, look.lightWrap)};
+        }
     }
     if (!transparent) {
         color = {mix(behind.x, color.x, alpha), mix(behind.y, color.y, alpha), mix(behind.z, color.z, alpha)};
@@ -104,7 +121,31 @@ compositePixel(const FieldGrid& grid, const FieldSampler& sampler, const LookBlo
     return {encode(color.x), encode(color.y), encode(color.z), opacity};
 }
 
-template <SourceFormat format>
+/// Premultiplied.
+__device__ float4 weightedPixel(uchar4 pixel) {
+    const float weight = float(pixel.w) * (1.0F / 255);
+    return {float(pixel.x) * weight, float(pixel.y) * weight, float(pixel.z) * weight, float(pixel.w)};
+}
+
+/// What was seen between pixels, as cpu/source_rows.h samples it; transparent where nothing was.
+template <PixelFormat format>
+__device__ uchar4 placedPixel(const SourceRows& source, int width, float x, float y) {
+    if (!isSeen(x, width) || !isSeen(y, source.height)) return {0, 0, 0, 0};
+    const float atX = fminf(fmaxf(x, 0.0F), float(width - 1));
+    const float atY = fminf(fmaxf(y, 0.0F), float(source.height - 1));
+    const int left = int(atX), top = int(atY);
+    const int right = min(left + 1, width - 1), below = min(top + 1, source.height - 1);
+    const float amountX = atX - float(left), amountY = atY - float(top);
+    const float4 sum = mix(mix(weightedPixel(loadPixel<format>(source, left, top)),
+                               weightedPixel(loadPixel<format>(source, left, below)), amountY),
+                           mix(weightedPixel(loadPixel<format>(source, right, top)),
+                               weightedPixel(loadPixel<format>(source, right, below)), amountY),
+                           amountX);
+    const float scale = sum.w > 0 ? 255 / sum.w : 0.0F;
+    return {toByte(sum.x * scale), toByte(sum.y * scale), toByte(sum.z * scale), toByte(sum.w)};
+}
+
+template <PixelFormat format>
 __global__ void __launch_bounds__(kBlockWidth* kBlockHeight) compositeKernel(
     SourceRows source, int width, FieldGrid grid, const LookBlock* shared, const uchar4* plate, uchar4* out) {
     const int x = int(blockIdx.x) * kBlockWidth + int(threadIdx.x);
@@ -114,11 +155,19 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockHeight) compositeKernel(
          y += int(gridDim.y) * kBlockHeight) {
         const std::size_t i = std::size_t(y) * width + x;
         const uchar4 behind = look.kind == Background::Kind::image && plate ? plate[i] : uchar4{};
-        out[i] = compositePixel(grid, FieldSampler(grid, x, y), look, loadPixel<format>(source, x, y), behind);
+        if (look.asSeen) {
+            const FieldSampler sampler(grid, float(x), float(y));
+            out[i] = compositePixel(grid, sampler, look, loadPixel<format>(source, x, y), behind);
+            continue;
+        }
+        const float seenX = seenAt(look.place.perX, look.place.fromX, x, width);
+        const float seenY = seenAt(look.place.perY, look.place.fromY, y, source.height);
+        const uchar4 pixel = placedPixel<format>(source, width, seenX, seenY);
+        out[i] = compositePixel(grid, FieldSampler(grid, seenX, seenY), look, pixel, behind);
     }
 }
 
-template <SourceFormat format>
+template <PixelFormat format>
 __global__ void __launch_bounds__(kBlockWidth* kBlockHeight)
     matteKernel(SourceRows source, int width, FieldGrid grid, const LookBlock* look, std::uint8_t* out) {
     const int x = int(blockIdx.x) * kBlockWidth + int(threadIdx.x);
@@ -127,7 +176,7 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockHeight)
     for (int y = int(blockIdx.y) * kBlockHeight + int(threadIdx.y); y < source.height;
          y += int(gridDim.y) * kBlockHeight) {
         const uchar4 pixel = loadPixel<format>(source, x, y);
-        const float alpha = shapeAlpha(alphaAt(grid, FieldSampler(grid, x, y), pixel), edge);
+        const float alpha = shapeAlpha(alphaAt(grid, FieldSampler(grid, float(x), float(y)), pixel), edge);
         out[std::size_t(y) * width + x] = std::uint8_t(alpha * float(pixel.w) + 0.5F);
     }
 }
@@ -145,7 +194,7 @@ void compositeOver(const Source& source,
                    const std::uint8_t* plate,
                    std::uint8_t* rgba,
                    cudaStream_t stream) {
-    withFormat(source.format, [&]<SourceFormat format>() {
+    withFormat(source.format, [&]<PixelFormat format>() {
         compositeKernel<format><<<blocksFor(source.size), dim3(kBlockWidth, kBlockHeight), 0, stream>>>(
             SourceRows(source), source.size.width, FieldGrid(fields, source.size), look,
             reinterpret_cast<const uchar4*>(plate), reinterpret_cast<uchar4*>(rgba));
@@ -155,7 +204,7 @@ void compositeOver(const Source& source,
 
 void renderMatte(
     const Source& source, const Fields& fields, const LookBlock* look, std::uint8_t* gray, cudaStream_t stream) {
-    withFormat(source.format, [&]<SourceFormat format>() {
+    withFormat(source.format, [&]<PixelFormat format>() {
         matteKernel<format><<<blocksFor(source.size), dim3(kBlockWidth, kBlockHeight), 0, stream>>>(
             SourceRows(source), source.size.width, FieldGrid(fields, source.size), look, gray);
     });

@@ -211,6 +211,31 @@ struct StoreBlurred {
     }
 };
 
+/// The new background where a point of the grid is shown, times how much of it there is.
+struct LoadWrap {
+    static constexpr int kRangeBits = 0;
+    const float4 *linear, *blurred;
+    const LookBlock* look;
+    const uchar4* plate;
+    Size grid, frame;
+    __device__ float4 operator()(int x, int y, int) const {
+        const std::size_t i = std::size_t(y) * grid.width + x;
+        const float share = 1 - linear[i].w;
+        if (look->kind == Background::Kind::blur) return weighted(blurred[i], share);
+        if (look->kind != Background::Kind::image || !plate) {
+            return weighted({look->color[0], look->color[1], look->color[2], 0}, share);
+        }
+        const Place place = look->place;
+        const int shownX = shownAt(place.perX, place.fromX, x, grid.width, frame.width);
+        const int shownY = shownAt(place.perY, place.fromY, y, grid.height, frame.height);
+        const uchar4 pixel = plate[std::size_t(shownY) * frame.width + shownX];
+        constexpr float kScale = 1.0F / 255;
+        return weighted({srgbToLinear(float(pixel.x) * kScale), srgbToLinear(float(pixel.y) * kScale),
+                         srgbToLinear(float(pixel.z) * kScale), 0},
+                        share);
+    }
+};
+
 }  // namespace
 
 void fitGuidedFilter(const Fields& fields, const Scratch& scratch, int radius, cudaStream_t stream) {
@@ -254,6 +279,23 @@ void blurBackground(const Fields& fields, const Scratch& scratch, const LookBloc
     boxRows(LoadPlain{down, width}, fields.size, 1, radius, across, stream);
     boxColumns<1, kMiddleRun>(across, fields.size, 1, radius, StoreBlurred{fields.background, fields.blurred, width},
                               stream);
+}
+
+void wrapLight(const Fields& fields,
+               const Scratch& scratch,
+               const LookBlock* look,
+               const std::uint8_t* plate,
+               Size frame,
+               cudaStream_t stream) {
+    const int width = fields.size.width;
+    const Radius radius{wrapRadius(fields.size.longest())};
+    float4 *across = scratch.sums, *down = scratch.sums + fields.size.pixels();
+    const LoadWrap load{fields.linear, fields.blurred, look, reinterpret_cast<const uchar4*>(plate),
+                        fields.size,   frame};
+    boxRows(load, fields.size, 1, radius, across, stream);
+    boxColumns<1, kShortRun>(across, fields.size, 1, radius, StorePlain{down, width}, stream);
+    boxRows(LoadPlain{down, width}, fields.size, 1, radius, across, stream);
+    boxColumns<1, kShortRun>(across, fields.size, 1, radius, StorePlain{fields.wrap, width}, stream);
 }
 
 }  // namespace matte::device

@@ -13,22 +13,29 @@ constexpr int kBlockWidth = 32, kBlockHeight = 8;
 constexpr unsigned kMaxGridHeight = 65535;
 
 /// Premultiplied R, G, B and A, 0 to 255.
-template <SourceFormat format>
+template <PixelFormat format>
 struct LoadPixel {
     using Value = float4;
     SourceRows source;
     __device__ float4 operator()(int x, int y) const {
         const uchar4 pixel = loadPixel<format>(source, x, y);
-        const float weight = format == SourceFormat::rgba8 ? float(pixel.w) * (1.0F / 255) : 1.0F;
+        const float weight = format == PixelFormat::rgba8 ? float(pixel.w) * (1.0F / 255) : 1.0F;
         return {float(pixel.x) * weight, float(pixel.y) * weight, float(pixel.z) * weight, float(pixel.w)};
     }
 };
 
-struct LoadFloat {
+struct LoadMatte {
     using Value = float;
     const float* data;
     int width;
-    __device__ float operator()(int x, int y) const { return data[std::size_t(y) * width + x]; }
+    MatteAlarm alarm;
+    __device__ float operator()(int x, int y) const {
+        const float alpha = data[std::size_t(y) * width + x];
+        if (isfinite(alpha)) return alpha;
+        if (alarm.onDevice) *alarm.onDevice = 1;
+        if (alarm.onHost) *alarm.onHost = 1;
+        return 0;
+    }
 };
 
 __device__ float weightOf(const AxisTap& tap, int i, float inner) {
@@ -68,7 +75,7 @@ void resample(const Load& load, const Resampling& resampling, const Store& store
 
 template <typename Store>
 void resampleSource(const Source& source, const Resampling& resampling, const Store& store, cudaStream_t stream) {
-    withFormat(source.format, [&]<SourceFormat format>() {
+    withFormat(source.format, [&]<PixelFormat format>() {
         resample(LoadPixel<format>{SourceRows(source)}, resampling, store, stream);
     });
 }
@@ -88,16 +95,27 @@ struct StoreGuide {
     }
 };
 
+__device__ void storeNormalised(uint4* pixel, float r, float g, float b) {
+    const __half2 first = __floats2half2_rn(r, g), second = __floats2half2_rn(b, 0);
+    *pixel = {*reinterpret_cast<const unsigned*>(&first), *reinterpret_cast<const unsigned*>(&second), 0, 0};
+}
+struct FloatPixel {
+    float4 color, padding;
+};
+__device__ void storeNormalised(FloatPixel* pixel, float r, float g, float b) {
+    *pixel = {{r, g, b, 0}, {0, 0, 0, 0}};
+}
+
+/// Pixel: uint4 for eight halves, FloatPixel for eight floats.
+template <typename Pixel>
 struct StoreInput {
-    uint4* input;
+    Pixel* input;
     int width;
     float3 mean, scale;
     __device__ void operator()(int x, int y, float4 v) const {
         const float3 rgb = overWhite(v);
-        const __half2 first = __floats2half2_rn((rgb.x - mean.x) * scale.x, (rgb.y - mean.y) * scale.y);
-        const __half2 second = __floats2half2_rn((rgb.z - mean.z) * scale.z, 0);
-        input[std::size_t(y) * width + x] = {*reinterpret_cast<const unsigned*>(&first),
-                                             *reinterpret_cast<const unsigned*>(&second), 0, 0};
+        storeNormalised(input + std::size_t(y) * width + x, (rgb.x - mean.x) * scale.x, (rgb.y - mean.y) * scale.y,
+                        (rgb.z - mean.z) * scale.z);
     }
 };
 
@@ -150,16 +168,23 @@ void shrinkToInput(const Source& source,
                    const std::array<float, 3>& mean,
                    const std::array<float, 3>& deviation,
                    void* input,
+                   bool inFloats,
                    cudaStream_t stream) {
-    const StoreInput store{static_cast<uint4*>(input),
-                           resampling.to().width,
-                           {mean[0], mean[1], mean[2]},
-                           {1 / deviation[0], 1 / deviation[1], 1 / deviation[2]}};
-    resampleSource(source, resampling, store, stream);
+    const int width = resampling.to().width;
+    const float3 center{mean[0], mean[1], mean[2]}, scale{1 / deviation[0], 1 / deviation[1], 1 / deviation[2]};
+    if (inFloats) {
+        const StoreInput<FloatPixel> store{static_cast<FloatPixel*>(input), width, center, scale};
+        resampleSource(source, resampling, store, stream);
+    } else {
+        const StoreInput<uint4> store{static_cast<uint4*>(input), width, center, scale};
+        resampleSource(source, resampling, store, stream);
+    }
 }
 
-void resampleMatte(const float* matte, const Resampling& resampling, float* target, cudaStream_t stream) {
-    resample(LoadFloat{matte, resampling.from().width}, resampling, StoreFloat{target, resampling.to().width}, stream);
+void resampleMatte(
+    const float* matte, const Resampling& resampling, const MatteAlarm& alarm, float* target, cudaStream_t stream) {
+    resample(LoadMatte{matte, resampling.from().width, alarm}, resampling, StoreFloat{target, resampling.to().width},
+             stream);
 }
 
 void resamplePicture(const Source& source, const Resampling& resampling, std::uint8_t* rgba, cudaStream_t stream) {

@@ -22,37 +22,38 @@ __device__ inline uchar4 fromYuv(std::uint8_t y, std::uint8_t u, std::uint8_t v)
 }
 
 /// R, G, B, A bytes of the pixel.
-template <SourceFormat format>
+template <PixelFormat format>
 __device__ uchar4 loadPixel(const SourceRows& source, int x, int y);
 
 template <>
-__device__ inline uchar4 loadPixel<SourceFormat::rgba8>(const SourceRows& source, int x, int y) {
+__device__ inline uchar4 loadPixel<PixelFormat::rgba8>(const SourceRows& source, int x, int y) {
     return reinterpret_cast<const uchar4*>(source.row(y))[x];
 }
 template <>
-__device__ inline uchar4 loadPixel<SourceFormat::bgr8>(const SourceRows& source, int x, int y) {
+__device__ inline uchar4 loadPixel<PixelFormat::bgr8>(const SourceRows& source, int x, int y) {
     const std::uint8_t* pixel = source.row(y) + 3 * x;
     return {pixel[2], pixel[1], pixel[0], 255};
 }
 template <>
-__device__ inline uchar4 loadPixel<SourceFormat::nv12>(const SourceRows& source, int x, int y) {
+__device__ inline uchar4 loadPixel<PixelFormat::nv12>(const SourceRows& source, int x, int y) {
     const std::uint8_t* chroma = source.row(source.height + y / 2) + x / 2 * 2;
     return fromYuv(source.row(y)[x], chroma[0], chroma[1]);
 }
 template <>
-__device__ inline uchar4 loadPixel<SourceFormat::yuyv>(const SourceRows& source, int x, int y) {
+__device__ inline uchar4 loadPixel<PixelFormat::yuyv>(const SourceRows& source, int x, int y) {
     const std::uint8_t* pair = source.row(y) + x / 2 * 4;
     return fromYuv(pair[x % 2 * 2], pair[1], pair[3]);
 }
 
 /// Calls body with the format as a template argument: body.template operator()<format>().
 template <typename Body>
-void withFormat(SourceFormat format, const Body& body) {
+void withFormat(PixelFormat format, const Body& body) {
     switch (format) {
-        case SourceFormat::rgba8: return body.template operator()<SourceFormat::rgba8>();
-        case SourceFormat::bgr8: return body.template operator()<SourceFormat::bgr8>();
-        case SourceFormat::nv12: return body.template operator()<SourceFormat::nv12>();
-        case SourceFormat::yuyv: return body.template operator()<SourceFormat::yuyv>();
+        case PixelFormat::rgba8: return body.template operator()<PixelFormat::rgba8>();
+        case PixelFormat::bgr8: return body.template operator()<PixelFormat::bgr8>();
+        case PixelFormat::nv12: return body.template operator()<PixelFormat::nv12>();
+        case PixelFormat::yuyv: return body.template operator()<PixelFormat::yuyv>();
+        case PixelFormat::gray8: return;  // nothing shows a matte as a picture
     }
 }
 

@@ -2,31 +2,41 @@
 #include "inference/cuda/plate.h"
 
 namespace matte {
+namespace {
 
-const std::uint8_t* Plate::laid(const Background& background, Size frame, Transfer& transfer, cudaStream_t stream) {
+/// Memory of `bytes`, the old one if it has as many.
+void fit(DeviceBuffer& buffer, std::size_t bytes) {
+    if (buffer.bytes() == bytes) return;
+    buffer = DeviceBuffer();  // the old one first: both may not fit
+    buffer = DeviceBuffer(bytes);
+}
+
+}  // namespace
+
+void Plate::upload(const std::shared_ptr<const Image>& picture, StagedCopy& copy, cudaStream_t stream) {
+    frame_ = {};
+    picture_.reset();
+    fit(uploaded_, picture->bytes());
+    copy.upload(picture->row(0), picture->bytes(), uploaded_.data(), stream);
+    picture_ = picture;
+}
+
+const std::uint8_t* Plate::laid(const Background& background, Size frame, StagedCopy& copy, cudaStream_t stream) {
     if (background.kind != Background::Kind::image || !background.image) return nullptr;
-    const Image& image = *background.image;
-    if (picture_ != background.image) {
-        picture_.reset();
+    if (picture_ != background.image) upload(background.image, copy, stream);
+    if (!(frame_ == frame) || placement_ != background.placement || !(color_ == background.color)) {
         frame_ = {};
-        uploaded_ = DeviceBuffer();
-        uploaded_ = DeviceBuffer(image.bytes());
-        transfer.upload(image.row(0), image.bytes(), uploaded_.data(), stream);
-        picture_ = background.image;
-    }
-    if (!(frame_ == frame) || !(background_ == background)) {
-        frame_ = {};
-        laid_ = DeviceBuffer();
-        laid_ = DeviceBuffer(frame.pixels() * 4);
-        const Layout layout = layOut(image.size(), frame, background.placement);
-        resampling_ = device::Resampling(layout.seen, layout.scaled);
-        // The weights were copied by the default stream, for which this one does not wait.
-        CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
-        const auto format =
-            image.format() == PixelFormat::rgba8 ? device::SourceFormat::rgba8 : device::SourceFormat::bgr8;
-        device::layPlate({uploaded_.as<std::uint8_t>(), image.size(), image.strideBytes(), format}, layout, resampling_,
-                         frame, background.color, laid_.as<std::uint8_t>(), stream);
-        background_ = background;
+        fit(laid_, frame.pixels() * 4);
+        const Layout layout = layOut(picture_->size(), frame, background.placement);
+        if (!(resampling_.from() == layout.seen) || !(resampling_.to() == layout.scaled)) {
+            resampling_ = device::Resampling(layout.seen, layout.scaled);
+            // The weights were copied by the default stream, for which this one does not wait.
+            CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
+        }
+        device::layPlate({uploaded_.as<std::uint8_t>(), picture_->size(), picture_->strideBytes(), picture_->format()},
+                         layout, resampling_, frame, background.color, laid_.as<std::uint8_t>(), stream);
+        placement_ = background.placement;
+        color_ = background.color;
         frame_ = frame;
     }
     return laid_.as<std::uint8_t>();

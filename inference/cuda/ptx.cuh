@@ -52,6 +52,15 @@ __device__ inline void mma16816(float (&d)[4], const std::uint32_t (&a)[4], std:
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+__device__ inline uint4 loadShared16(std::uint32_t shared) {
+    uint4 four;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(four.x), "=r"(four.y), "=r"(four.z), "=r"(four.w)
+                 : "r"(shared)
+                 : "memory");
+    return four;
+}
+
 /// Lets the next kernel of the stream start its prologue; without effect before sm_90.
 __device__ inline void launchDependents() {
 #if __CUDA_ARCH__ >= 900
@@ -111,9 +120,50 @@ __device__ inline void barrierWait(std::uint32_t barrier, std::uint32_t parity) 
 #endif
 }
 
+/// The same for a phase that other blocks of the cluster end: what they stored here can then be read.
+__device__ inline void barrierWaitCluster(std::uint32_t barrier, std::uint32_t parity) {
+    std::uint32_t done = 0;
+    for (int polls = 0; done == 0; ++polls) {
+#ifdef MATTE_TRAP_HANGS
+        if (polls == 1 << 20) __trap();
+#endif
+        asm volatile(
+            "{\n.reg .pred p;\n"
+            "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
+            "selp.u32 %0, 1, 0, p;\n}\n"
+            : "=r"(done)
+            : "r"(barrier), "r"(parity)
+            : "memory");
+    }
+}
+
+/// The address at which the cluster's block `rank` sees what lies at `shared` in its own shared memory.
+__device__ inline std::uint32_t remoteAddress(std::uint32_t shared, int rank) {
+    std::uint32_t address;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(shared), "r"(rank));
+    return address;
+}
+/// Stores 16 bytes in another block's shared memory, counted by that block's `barrier`.
+__device__ inline void storeRemote16(std::uint32_t address, std::uint32_t barrier, float4 four) {
+    asm volatile(
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%2, %3, %4, %5}, [%1];" ::"r"(
+            address),
+        "r"(barrier), "f"(four.x), "f"(four.y), "f"(four.z), "f"(four.w)
+        : "memory");
+}
+/// All threads of all blocks of the cluster; of memory it orders initialised barriers alone.
+__device__ inline void clusterBarrier() {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
 /// Barrier `id` (1 to 15) among `threads` threads of the block.
 __device__ inline void namedBarrier(int id, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+/// Counts this thread towards the barrier without waiting for it.
+__device__ inline void namedBarrierArrive(int id, int threads) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
 /// Orders this thread's ordinary writes to shared memory before the copy engine's reads.

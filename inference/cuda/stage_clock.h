@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times the stages of a stream with events at their borders; does nothing when it is off. One thread at a time.
+// Times the stages of a stream with events at their borders, also inside a graph; does nothing when it is off. One
+// thread at a time.
+//
+//     clock.start(stream, true);
+//     …                               // enqueue the stage
+//     clock.mark("upload", stream);
+//     stream.wait();
+//     clock.read(times);
 #pragma once
 
 #include <deque>
@@ -13,18 +20,25 @@ namespace matte {
 
 class StageClock {
 public:
-    explicit StageClock(bool on) : on_(on) {}
-    [[nodiscard]] bool on() const { return on_; }
-
-    void start(cudaStream_t stream) {
+    void start(cudaStream_t stream, bool on) {
+        on_ = on;
         names_.clear();
         if (on_) record(stream);
     }
     /// Ends the stage `name`, which began at the call before.
-    void mark(const char* name, cudaStream_t stream) {
+    void mark(const std::string& name, cudaStream_t stream) {
         if (!on_) return;
-        names_.emplace_back(name);
+        names_.push_back(name);
         record(stream);
+    }
+    [[nodiscard]] std::size_t marks() const { return names_.size(); }
+    /// What was marked from the mark `first` on.
+    [[nodiscard]] std::vector<std::string> marksFrom(std::size_t first) const {
+        return {names_.begin() + std::ptrdiff_t(first), names_.end()};
+    }
+    /// Instead of the same calls of mark(): a graph was launched that makes them.
+    void repeat(const std::vector<std::string>& marks) {
+        if (on_) names_.insert(names_.end(), marks.begin(), marks.end());
     }
     /// Appends what was marked since start(). The stream has been waited for.
     void read(StageTimes& times) const {
@@ -39,7 +53,7 @@ private:
         borders_[names_.size()].record(stream);
     }
 
-    bool on_;
+    bool on_ = false;
     std::vector<std::string> names_;
     std::deque<Event> borders_;  ///< one more than names
 };

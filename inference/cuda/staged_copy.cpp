@@ -1,17 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/cuda/transfer.h"
+#include "inference/cuda/staged_copy.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace matte {
+namespace {
 
-Transfer::Transfer() = default;
+bool isPageLocked(const void* memory) {
+    cudaPointerAttributes attributes{};
+    CUDA_CHECK(cudaPointerGetAttributes(&attributes, memory));
+    return attributes.type == cudaMemoryTypeHost;
+}
 
-void Transfer::upload(const void* from, std::size_t bytes, std::byte* to, cudaStream_t stream) {
+}  // namespace
+
+StagedCopy::StagedCopy() = default;
+
+void StagedCopy::upload(const void* from, std::size_t bytes, std::byte* to, cudaStream_t stream) {
+    bytesUp_ += bytes;
+    if (isPageLocked(from)) {
+        CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
+        return;
+    }
     const auto* source = static_cast<const std::byte*>(from);
-    for (std::size_t i = 0, done = 0; done < bytes; ++i) {
-        const Piece& piece = ring_[i % ring_.size()];
+    for (std::size_t done = 0; done < bytes; next_ = (next_ + 1) % ring_.size()) {
+        const Piece& piece = ring_[next_];
         const std::size_t count = std::min(kPieceBytes, bytes - done);
         piece.idle.wait();
         std::memcpy(piece.bytes.as<std::byte>(), source + done, count);
@@ -21,7 +35,7 @@ void Transfer::upload(const void* from, std::size_t bytes, std::byte* to, cudaSt
     }
 }
 
-void Transfer::download(const std::byte* from, std::size_t bytes, void* to, cudaStream_t stream) {
+void StagedCopy::download(const std::byte* from, std::size_t bytes, void* to, cudaStream_t stream) {
     auto* target = static_cast<std::byte*>(to);
     const std::size_t pieces = (bytes + kPieceBytes - 1) / kPieceBytes;
     const auto countOf = [bytes](std::size_t i) { return std::min(kPieceBytes, bytes - i * kPieceBytes); };

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// CudaPicture: a finished picture in device memory that comes to the host when somebody asks for it, and the memory
+// that is used again for later ones. Any thread; may outlive the engine.
+#pragma once
+
+#include <mutex>
+
+#include "inference/cuda/cuda_device.h"
+#include "inference/cuda/device_picture.h"
+#include "inference/cuda/staged_copy.h"
+#include "inference/picture.h"
+
+namespace matte {
+
+/// Device memory of one finished picture. Who writes holds up his stream by `read` first, and records `ready` at the
+/// end; who reads, the other way round.
+struct PictureMemory {
+    explicit PictureMemory(std::size_t count) : pixels(count) {}
+    [[nodiscard]] std::size_t bytes() const { return pixels.bytes(); }
+
+    DeviceBuffer pixels;
+    Event ready{Event::Kind::order}, read{Event::Kind::order};
+};
+
+/// Copies finished pictures to the host, in a stream of its own.
+class Downloader {
+public:
+    Downloader(int device, CudaFault fault) : device_(device), fault_(std::move(fault)) {}
+    [[nodiscard]] int device() const { return device_; }
+    /// Throws DeviceFailure.
+    Image fetch(const PictureMemory& memory, Size size, PixelFormat format);
+
+private:
+    int device_;
+    CudaFault fault_;
+    std::mutex mutex_;
+    Stream stream_;
+    StagedCopy copy_;
+};
+
+class CudaPicture final : public Picture {
+public:
+    /// `opaque`: every alpha is 255.
+    CudaPicture(std::shared_ptr<const PictureMemory> memory,
+                Size size,
+                bool opaque,
+                std::shared_ptr<Downloader> downloader);
+    [[nodiscard]] Size size() const override { return shown_.size; }
+    [[nodiscard]] std::shared_ptr<const Image> image() const override;
+    [[nodiscard]] const DevicePicture* device() const override { return &shown_; }
+
+private:
+    std::shared_ptr<const PictureMemory> memory_;
+    std::shared_ptr<Downloader> downloader_;
+    DevicePicture shown_;
+    mutable std::mutex mutex_;
+    mutable std::shared_ptr<const Image> image_;  ///< once it was asked for
+};
+
+}  // namespace matte

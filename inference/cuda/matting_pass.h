@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// MattingPass: from a picture on the device to its matte and colours: the network's input, the network, the refinement,
+// and what stands behind, blurred. Every step but prepare() enqueues kernels and returns. One thread at a time, one
+// stream; belongs to the device that was current when it was made.
+//
+//     pass.prepare(size, unet.inputSize(size));
+//     pass.run(frame, alarm, {stream, stages});
+#pragma once
+
+#include "inference/cuda/cuda_network.h"
+#include "inference/cuda/frame_memory.h"
+#include "inference/cuda/live_memory.h"
+#include "inference/cuda/stage_clock.h"
+
+namespace matte {
+
+class MattingPass {
+public:
+    MattingPass(std::shared_ptr<const CudaWeights> weights, CudaNetwork::Choose choose);
+
+    /// For pictures of `picture` seen by the network at `input`, which are tended() or not. Allocates where sizes are
+    /// new.
+    void prepare(Size picture, Size input, bool tended = false);
+    /// Changes whenever a graph that was recorded before would use memory that is gone.
+    [[nodiscard]] unsigned version() const { return version_; }
+
+    struct Run {
+        int* alarm = nullptr;                     ///< MatteAlarm::onHost
+        StageClock* layers = nullptr;             ///< when not null, times each layer, which then don't overlap
+        const LiveMemory* live = nullptr;         ///< of a live frame whose matte is tended as `look` says
+        const device::LookBlock* look = nullptr;  ///< in device memory
+    };
+    /// Fills frame.fields(), all but `blurred` and `wrap`, from frame.picture().
+    void run(const FrameMemory& frame, const Run& how, cudaStream_t stream, StageClock& stages);
+    /// Fills fields.blurred; `look` lies in device memory.
+    void blur(const device::Fields& fields, const device::LookBlock* look, cudaStream_t stream);
+
+    /// Fills fields.wrap for a frame of `size` over `plate`.
+    void wrap(const device::Fields& fields,
+              const device::LookBlock* look,
+              const std::uint8_t* plate,
+              Size size,
+              cudaStream_t stream);
+
+    [[nodiscard]] const CudaNetwork& network() const { return network_; }
+
+private:
+    void runNetwork(StageClock* layers, cudaStream_t stream);
+    const float* tend(const FrameMemory& frame, const Run& how, cudaStream_t stream);
+    [[nodiscard]] device::Scratch scratchFor(Size grid);
+    void enlarge(DeviceBuffer& buffer, std::size_t bytes);
+
+    std::shared_ptr<const CudaWeights> weights_;
+    CudaNetwork network_;
+    device::Resampling toInput_, toGrid_, fromInput_;
+    DeviceBuffer scratch_, tending_;
+    Stream side_;  ///< what need not wait for the network
+    Event forked_{Event::Kind::order}, joined_{Event::Kind::order};
+    unsigned version_ = 0;
+};
+
+}  // namespace matte

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cuts one piece of memory into arrays, each at a multiple of 256 bytes. Any thread.
+//
+//     Partition parts(memory);   float* sums = parts.take<float>(pixels);
+//     Partition size;   size.take<float>(pixels);   DeviceBuffer memory(size.bytes());
+#pragma once
+
+#include <cstddef>
+
+namespace matte {
+
+class Partition {
+public:
+    /// Without memory it only counts bytes.
+    explicit Partition(std::byte* memory = nullptr) : memory_(memory) {}
+    template <typename T>
+    T* take(std::size_t count) {
+        constexpr std::size_t kAlignment = 256;
+        T* part = memory_ ? reinterpret_cast<T*>(memory_ + bytes_) : nullptr;
+        bytes_ += (count * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
+        return part;
+    }
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+private:
+    std::byte* memory_;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace matte

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slot: what the GPU needs for one picture at a time: a stream, the network's activations, a background, and for live
+// frames a graph. Two slots let the upload of one frame run beside the computing of another. Everything but finish()
+// and wait() enqueues and returns. One thread at a time; belongs to the device that was current when it was made.
+//
+//     slot.start(frame, look, settings, pictures.take(bytes));
+//     Output output = slot.finish(downloader);
+#pragma once
+
+#include <optional>
+
+#include "inference/cuda/cuda_cutout.h"
+#include "inference/cuda/cuda_picture.h"
+#include "inference/cuda/matting_pass.h"
+#include "inference/cuda/plate.h"
+
+namespace matte {
+
+class Slot {
+public:
+    Slot(std::shared_ptr<const CudaWeights> weights, CudaNetwork::Choose choose, CudaFault fault);
+
+    /// For stills of `picture` pixels, seen by the network at `input`.
+    void prepare(Size picture, Size input);
+    /// A still: upload, network, refinement. wait() for it before `cutout` is used.
+    void cutOut(const CudaCutout& cutout, const std::stop_token& stop);
+    /// A still over its new background, or its matte alone.
+    void composite(CudaCutout& cutout, const Look& look, Size size, const PictureMemory& out);
+    void renderMatte(CudaCutout& cutout, const Look& look, Size size, const PictureMemory& out);
+    /// Appends how long the steps since the last cutOut(), composite() or renderMatte() took.
+    void wait(StageTimes& times) const;
+    /// Whether the last picture's network gave a matte. After wait() or finish().
+    [[nodiscard]] bool matteUsable() const { return control().alarm == 0; }
+
+    struct FrameSettings {
+        Size input;                  ///< of the network
+        LiveMemory* live = nullptr;  ///< of the source
+        bool timeLayers = false;     ///< and stages
+    };
+    /// A live frame from its upload to its composite in `out`. The slot is idle before.
+    void start(const Frame& frame,
+               const Look& look,
+               const FrameSettings& settings,
+               std::shared_ptr<const PictureMemory> out);
+    /// Waits for the frame.
+    Output finish(const std::shared_ptr<Downloader>& downloader);
+    /// Waits and forgets the frame, whatever became of it.
+    void drop();
+
+    [[nodiscard]] const CudaNetwork& network() const { return pass_.network(); }
+
+private:
+    /// What the host says and hears in page-locked memory.
+    struct Control {
+        device::LookBlock look;
+        int alarm = 0;
+    };
+    /// What a recorded graph is good for.
+    struct Recording {
+        Size size;
+        PixelFormat format = PixelFormat::rgba8;
+        bool blurred = false, tended = false;
+        unsigned passVersion = 0, liveVersion = 0;
+        bool operator==(const Recording&) const = default;
+    };
+    [[nodiscard]] Control& control() const { return *control_.as<Control>(); }
+    [[nodiscard]] const device::LookBlock* deviceLook() const { return look_.as<device::LookBlock>(); }
+    void prepareFrame(const Image& image, const Look& look, const FrameSettings& settings);
+    void upload(const Image& image, const FrameMemory& memory);
+    void uploadLook(const Look& look, Size grid);
+    void findMatte(const Look& look, const FrameSettings& settings);
+    void show(const device::Source& source, const device::Fields& fields, const Look& look, const PictureMemory& out);
+
+    Stream stream_;  // first, so that it goes last
+    CudaFault fault_;
+    MattingPass pass_;
+    Plate plate_;
+    StagedCopy copy_;
+    PinnedBuffer control_{sizeof(Control)};
+    DeviceBuffer look_{sizeof(device::LookBlock)};
+    StageClock stages_, layers_;
+
+    // Live frames:
+    FrameMemory memory_;
+    Recording recorded_;
+    bool warm_ = false;               ///< what is to be recorded has run once
+    Graph plain_, timed_;             ///< of recorded_
+    std::vector<std::string> marks_;  ///< the stages that timed_ marks
+    Event begin_, done_{Event::Kind::asleep};
+    Frame frame_;
+    Look looked_;
+    std::shared_ptr<const PictureMemory> out_;
+    std::size_t bytesBefore_ = 0;
+    bool timing_ = false;
+};
+
+}  // namespace matte
