@@ -2,116 +2,59 @@
 #include "inference/cpu/composite.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <vector>
+
+#include <omp.h>
 
 #include "inference/cpu/refine.h"
-#include "inference/cpu/resample.h"
+#include "inference/cpu/transfer.h"
 #include "inference/error.h"
-#include "inference/pixel_math.h"
 
 namespace matte {
 namespace {
 
-/// Transfer functions as tables; 16 bits of linear light keep every one of the 256 encoded values apart.
-struct Transfer {
-    std::array<float, 256> linear{};
-    std::vector<std::uint8_t> encoded = std::vector<std::uint8_t>(65536);
-    Transfer() {
-        for (int i = 0; i < 256; ++i) linear[std::size_t(i)] = srgbToLinear(float(i) / 255);
-        for (int i = 0; i < 65536; ++i) {
-            encoded[std::size_t(i)] = std::uint8_t(linearToSrgb(float(i) / 65535) * 255 + 0.5F);
-        }
-    }
-    [[nodiscard]] std::uint8_t encode(float value) const {
-        return encoded[std::size_t(clampUnit(value) * 65535 + 0.5F)];
-    }
-};
+using Tap = Compositor::Tap;
 
-const Transfer& transfer() {
-    static const Transfer tables;
-    return tables;
+/// For each of `pixels` along an axis, the points of the field around what is seen there; beyond the field's edge the
+/// edge goes on.
+void findTaps(int points, int pixels, float per, float from, std::vector<Tap>& taps) {
+    taps.resize(std::size_t(pixels));
+    for (int i = 0; i < pixels; ++i) {
+        const double seen = seenAt(per, from, i, pixels);
+        const double at = std::clamp((seen + 0.5) * points / pixels - 0.5, 0.0, double(points - 1));
+        const int first = int(at);
+        taps[std::size_t(i)] = {first, std::min(first + 1, points - 1), float(at - first)};
+    }
 }
 
-struct Pixel {
-    std::array<std::uint8_t, 3> rgb;
-    std::uint8_t alpha;
-};
-
-Pixel readPixel(const ImageView& source, const std::uint8_t* row, int x) {
-    if (source.format == PixelFormat::rgba8) return {{row[4 * x], row[4 * x + 1], row[4 * x + 2]}, row[4 * x + 3]};
-    return {{row[3 * x + 2], row[3 * x + 1], row[3 * x]}, 255};
+// The plain one is SSE2 and both give the same bits: no multiplication is fused with an addition.
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_THREAD__)
+__attribute__((target_clones("avx2", "default")))
+#endif
+void mixRows(const float* above, const float* below, float amount, std::size_t count, float* out) {
+    for (std::size_t i = 0; i < count; ++i) out[i] = mix(above[i], below[i], amount);
 }
 
-/// Samples the field at the pixels of one picture row, linearly between the field's points.
-class FieldRow {
-public:
-    FieldRow(const Planes& fields, Size picture)
-        : fields_(fields),
-          across_(taps(fields.size.width, picture.width)),
-          down_(taps(fields.size.height, picture.height)) {
-        row_.resize(std::size_t(fields.size.width) * field::kChannels);
-    }
+/// One row of the field at the pixels of one row of the picture, linearly between the field's points.
+struct FieldRow {
+    const float* row;
+    const Tap* across;
 
-    void moveTo(int y) {
-        const Tap tap = down_[std::size_t(y)];
-        const float *above = fields_.row(tap.first), *below = fields_.row(tap.second);
-        for (std::size_t i = 0; i < row_.size(); ++i) row_[i] = mix(above[i], below[i], tap.amount);
+    void sample(int x, int channel, int count, float* out) const {
+        const Tap tap = across[x];
+        const float* left = row + std::ptrdiff_t(tap.first) * field::kChannels + channel;
+        const float* right = row + std::ptrdiff_t(tap.second) * field::kChannels + channel;
+        for (int c = 0; c < count; ++c) out[c] = mix(left[c], right[c], tap.amount);
     }
-
-    [[nodiscard]] float alpha(int x, const std::array<std::uint8_t, 3>& rgb) const {
+    [[nodiscard]] float alpha(int x, const std::uint8_t* rgb) const {
         float coefficients[4];
         sample(x, field::kCoefficients, 4, coefficients);
         constexpr float kScale = 1.0F / 255;
         return clampUnit(coefficients[0] * kScale * float(rgb[0]) + coefficients[1] * kScale * float(rgb[1]) +
                          coefficients[2] * kScale * float(rgb[2]) + coefficients[3]);
     }
-
-    void sample(int x, int channel, int count, float* out) const {
-        const Tap tap = across_[std::size_t(x)];
-        const float* left = row_.data() + std::size_t(tap.first) * field::kChannels + channel;
-        const float* right = row_.data() + std::size_t(tap.second) * field::kChannels + channel;
-        for (int c = 0; c < count; ++c) out[c] = mix(left[c], right[c], tap.amount);
-    }
-
-private:
-    struct Tap {
-        int first, second;
-        float amount;
-    };
-    static std::vector<Tap> taps(int points, int pixels) {
-        std::vector<Tap> result(std::size_t(pixels), Tap{});
-        for (int x = 0; x < pixels; ++x) {
-            const double at = std::clamp((x + 0.5) * points / pixels - 0.5, 0.0, double(points - 1));
-            const int first = int(at);
-            result[std::size_t(x)] = {first, std::min(first + 1, points - 1), float(at - first)};
-        }
-        return result;
-    }
-
-    const Planes& fields_;
-    std::vector<Tap> across_, down_;
-    std::vector<float> row_;
 };
-
-/// Runs `rowWork(fieldRow, y)` for every row of a picture on all threads, stopping early when asked to.
-template <typename RowWork>
-void forEachRow(Size size, const Planes& fields, const std::stop_token& stop, const RowWork& rowWork) {
-    std::atomic<bool> stopped = false;
-#pragma omp parallel
-    {
-        FieldRow fieldRow(fields, size);
-#pragma omp for schedule(dynamic, 16)
-        for (int y = 0; y < size.height; ++y) {
-            if (stopped.load(std::memory_order_relaxed)) continue;
-            if (stop.stop_requested()) stopped = true;
-            fieldRow.moveTo(y);
-            rowWork(fieldRow, y);
-        }
-    }
-    if (stopped) throw Cancelled{};
-}
 
 /// The person's colour at a pixel, in linear light.
 void personColor(const FieldRow& fieldRow, int x, const float* mixed, float alpha, float* color) {
@@ -144,8 +87,20 @@ private:
     float color_[3];
 };
 
-void compositeRow(const ImageView& source,
+/// The light of the background on the person at one pixel; false where there is next to none.
+bool lightAt(const FieldRow& fieldRow, int x, float* light) {
+    fieldRow.sample(x, field::kWrap, 3, light);
+    return light[0] + light[1] + light[2] > kNoLight;
+}
+
+void wrap(const float* light, float strength, float* color) {
+    for (int c = 0; c < 3; ++c) color[c] = wrapped(color[c], light[c], strength);
+}
+
+/// `rgba` is a row of the picture.
+void compositeRow(const std::uint8_t* rgba,
                   const FieldRow& fieldRow,
+                  Size size,
                   int y,
                   const Look& look,
                   const Behind& behind,
@@ -153,26 +108,23 @@ void compositeRow(const ImageView& source,
     const Transfer& tables = transfer();
     const Edge edge = edgeOf(look.threshold, look.softness);
     const bool transparent = look.background.kind == Background::Kind::transparent;
-    const std::uint8_t* row = source.row(y);
-    for (int x = 0; x < source.size.width; ++x, out += 4) {
-        const Pixel pixel = readPixel(source, row, x);
-        const float found = fieldRow.alpha(x, pixel.rgb);
-        const float alpha = shapeAlpha(found, edge) * float(pixel.alpha) * (1.0F / 255);
+    const float lightWrap = transparent ? 0.0F : clampUnit(look.lightWrap);
+    for (int x = 0; x < size.width; ++x, out += 4, rgba += 4) {
+        const float found = fieldRow.alpha(x, rgba);
+        const float shown = shapeAlpha(found, edge), alpha = shown * float(rgba[3]) * (1.0F / 255);
         out[3] = transparent ? std::uint8_t(alpha * 255 + 0.5F) : 255;
-        if (alpha >= 1) {  // most pixels are wholly on one side, and those of the person stay as the camera saw them
-            std::copy_n(pixel.rgb.data(), 3, out);
+        float light[3];
+        const bool lit = lightWrap > 0 && alpha > 0 && lightAt(fieldRow, x, light);
+        if (alpha >= 1 && !lit) {  // most pixels are wholly on one side, and those of the person stay as they were seen
+            std::copy_n(rgba, 3, out);
             continue;
         }
         float color[3], background[3] = {};
         if (!transparent) behind.at(fieldRow, x, y, background);
         if (alpha > 0) {
-            float mixed[3];
-            for (int c = 0; c < 3; ++c) mixed[c] = tables.linear[pixel.rgb[std::size_t(c)]];
-            if (look.decontaminate && found < 1) {
-                personColor(fieldRow, x, mixed, found, color);
-            } else {
-                std::copy_n(mixed, 3, color);
-            }
+            for (int c = 0; c < 3; ++c) color[c] = tables.linear[rgba[c]];
+            if (look.decontaminate && shown < 1) personColor(fieldRow, x, color, ownShare(found, shown), color);
+            if (lit) wrap(light, lightWrap, color);
         } else {
             std::copy_n(background, 3, color);
         }
@@ -183,25 +135,82 @@ void compositeRow(const ImageView& source,
 
 }  // namespace
 
+void Compositor::prepare(Size points, Size picture, const Stand& stand) {
+    const auto threads = std::size_t(omp_get_max_threads());
+    if (points == points_ && picture == picture_ && stand == stand_ && workers_.size() >= threads) return;
+    asSeen_ = stand == Stand{};
+    const Place place = placeOf(stand.mirrored, stand.scale, stand.x, stand.y);
+    findTaps(points.width, picture.width, place.perX, place.fromX, across_);
+    findTaps(points.height, picture.height, place.perY, place.fromY, down_);
+    workers_.resize(threads);
+    for (Worker& worker : workers_) {
+        worker.field.resize(std::size_t(points.width) * field::kChannels);
+        worker.rgba.resize((std::size_t(picture.width) + 1) * 4);
+        if (!asSeen_) worker.placed.prepare(picture, place);
+    }
+    points_ = points;
+    picture_ = picture;
+    stand_ = stand;
+}
+
+/// Runs `work(rgba, fieldRow, y)` for every row of a picture on all threads, stopping early when asked to.
+template <typename RowWork>
+void Compositor::forEachRow(const ImageView& source,
+                            const Planes& fields,
+                            const std::stop_token& stop,
+                            const RowWork& work) {
+    std::atomic<bool> stopped = false;
+#pragma omp parallel
+    {
+        Worker& worker = workers_[std::size_t(omp_get_thread_num())];
+        const FieldRow fieldRow{worker.field.data(), across_.data()};
+#pragma omp for schedule(dynamic, 16)
+        for (int y = 0; y < source.size.height; ++y) {
+            if (stopped.load(std::memory_order_relaxed)) continue;
+            if (stop.stop_requested()) stopped = true;
+            const Tap tap = down_[std::size_t(y)];
+            mixRows(fields.row(tap.first), fields.row(tap.second), tap.amount, worker.field.size(),
+                    worker.field.data());
+            work(asSeen_ ? rgbaRow(source, y, worker.rgba.data()) : worker.placed.row(source, y), fieldRow, y);
+        }
+    }
+    if (stopped) throw Cancelled{};
+}
+
+void Compositor::over(const ImageView& source,
+                      const Planes& fields,
+                      const Look& look,
+                      const Image* plate,
+                      std::stop_token stop,
+                      Image& out) {
+    prepare(fields.size, source.size, look.stand);
+    const Behind behind(look.background, plate);
+    forEachRow(source, fields, stop, [&](const std::uint8_t* rgba, const FieldRow& fieldRow, int y) {
+        compositeRow(rgba, fieldRow, source.size, y, look, behind, out.row(y));
+    });
+}
+
+void Compositor::matte(
+    const ImageView& source, const Planes& fields, const Look& look, std::stop_token stop, Image& out) {
+    prepare(fields.size, source.size, {});
+    const Edge edge = edgeOf(look.threshold, look.softness);
+    forEachRow(source, fields, stop, [&](const std::uint8_t* rgba, const FieldRow& fieldRow, int y) {
+        for (int x = 0; x < source.size.width; ++x, rgba += 4) {
+            out.row(y)[x] = std::uint8_t(shapeAlpha(fieldRow.alpha(x, rgba), edge) * float(rgba[3]) + 0.5F);
+        }
+    });
+}
+
 Image compositeOver(
     const ImageView& source, const Planes& fields, const Look& look, const Image* plate, std::stop_token stop) {
     Image out(source.size, PixelFormat::rgba8);
-    const Behind behind(look.background, plate);
-    forEachRow(source.size, fields, stop,
-               [&](const FieldRow& fieldRow, int y) { compositeRow(source, fieldRow, y, look, behind, out.row(y)); });
+    Compositor().over(source, fields, look, plate, stop, out);
     return out;
 }
 
 Image renderMatte(const ImageView& source, const Planes& fields, const Look& look, std::stop_token stop) {
     Image out(source.size, PixelFormat::gray8);
-    const Edge edge = edgeOf(look.threshold, look.softness);
-    forEachRow(source.size, fields, stop, [&](const FieldRow& fieldRow, int y) {
-        const std::uint8_t* row = source.row(y);
-        for (int x = 0; x < source.size.width; ++x) {
-            const Pixel pixel = readPixel(source, row, x);
-            out.row(y)[x] = std::uint8_t(shapeAlpha(fieldRow.alpha(x, pixel.rgb), edge) * float(pixel.alpha) + 0.5F);
-        }
-    });
+    Compositor().matte(source, fields, look, stop, out);
     return out;
 }
 

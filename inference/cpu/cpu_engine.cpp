@@ -2,36 +2,21 @@
 #include "inference/cpu/cpu_engine.h"
 
 #include <algorithm>
-#include <chrono>
 #include <new>
+#include <utility>
 
 #include <omp.h>
 
 #include "inference/cpu/composite.h"
 #include "inference/cpu/refine.h"
 #include "inference/cpu/resample.h"
+#include "inference/cpu/stage_timer.h"
 #include "inference/error.h"
+#include "inference/model/layer_cost.h"
 #include "inference/pixel_math.h"
 
 namespace matte {
 namespace {
-
-/// Adds its own life to a list of times.
-class StageTimer {
-public:
-    StageTimer(StageTimes& times, const char* name) : times_(times), name_(name) {}
-    ~StageTimer() {
-        const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin_;
-        times_.push_back({name_, elapsed.count()});
-    }
-    StageTimer(const StageTimer&) = delete;
-    StageTimer& operator=(const StageTimer&) = delete;
-
-private:
-    StageTimes& times_;
-    const char* name_;
-    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 class CpuCutout final : public Cutout {
 public:
@@ -63,6 +48,12 @@ public:
         blurred_ = strength;
     }
 
+    /// The light of a background on the person; needs blur() before for Kind::blur.
+    void wrap(const Look& look, const Image* behind) {
+        RefineScratch scratch;
+        wrapLight(alpha, wrapSource(look, behind), fields, scratch);
+    }
+
     Planes fields;         ///< [h, w, field::kChannels]
     Planes alpha, linear;  ///< on the same grid: the refined matte, the picture in linear light
     StageTimes times_;
@@ -87,7 +78,8 @@ void stopIfAsked(const std::stop_token& stop) {
 }  // namespace
 
 CpuEngine::CpuEngine(UNet network, const EngineOptions& options, std::string reason)
-    : network_(std::move(network), options.allowBf16 ? CpuNetwork::bestPrecision() : CpuPrecision::f32),
+    : network_(std::move(network),
+               options.precision == Precision::fast ? CpuNetwork::bestPrecision() : CpuPrecision::f32),
       options_(options),
       reason_(std::move(reason)) {}
 
@@ -156,10 +148,15 @@ Output CpuEngine::composite(Cutout& cutout, const Look& look, Size size, std::st
         own.blur(look.background.blurStrength);
     }
     const Image* plate = own.plate(look.background, size);
+    if (look.lightWrap > 0 && look.background.kind != Background::Kind::transparent) {
+        const StageTimer timer(output.times, "wrap");
+        own.wrap(look, plate);
+    }
     stopIfAsked(stop);
     {
         const StageTimer timer(output.times, "composite");
-        output.image = std::make_shared<Image>(compositeOver(source.view(), own.fields, look, plate, stop));
+        output.picture = std::make_shared<HostPicture>(
+            std::make_shared<Image>(compositeOver(source.view(), own.fields, look, plate, stop)));
     }
     return output;
 }
@@ -167,6 +164,41 @@ Output CpuEngine::composite(Cutout& cutout, const Look& look, Size size, std::st
 Image CpuEngine::matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop) {
     CpuCutout& own = mine(cutout);
     return renderMatte(own.sourceAt(size).view(), own.fields, look, stop);
+}
+
+void CpuEngine::submit(const Frame& frame, const Look& look) {
+    waiting_ = {frame, look};
+}
+
+Output CpuEngine::take() {
+    if (!waiting_) throw Error(Area::engine, "No frame is under way.");
+    const Waiting now = *std::exchange(waiting_, std::nullopt);
+    omp_set_num_threads(options_.threads > 0 ? options_.threads : omp_get_num_procs());
+    const Size input = network_.unet().inputSize(now.frame.image->size(), options_.networkLongestSide);
+    return live_.run(now.frame, now.look, network_, input, timeLayers_);
+}
+
+void CpuEngine::forget() {
+    waiting_.reset();
+    live_.forget();
+}
+
+std::vector<LayerInfo> CpuEngine::layers() const {
+    const Size input = network_.size();
+    if (input == Size{}) return {};
+    const UNet& unet = network_.unet();
+    const int bytesPerValue = network_.precision() == CpuPrecision::bf16 ? 2 : 4;
+    std::vector<LayerInfo> infos;
+    for (std::size_t i = 0; i < unet.layers().size(); ++i) {
+        const Conv& layer = unet.layers()[i];
+        infos.push_back({layer.name, layerShape(unet, layer, input), network_.implementation(int(i)),
+                         layerFlops(unet, layer, input), layerBytes(unet, layer, input, bytesPerValue)});
+    }
+    return infos;
+}
+
+void CpuEngine::timeLayers(bool on) {
+    timeLayers_ = on;
 }
 
 }  // namespace matte

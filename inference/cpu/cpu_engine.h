@@ -2,6 +2,9 @@
 // Engine on the CPU: oneDNN for the network, our own loops for the picture. See engine.h for the rules.
 #pragma once
 
+#include <optional>
+
+#include "inference/cpu/cpu_live.h"
 #include "inference/cpu/cpu_network.h"
 #include "inference/engine.h"
 
@@ -17,12 +20,26 @@ public:
     Output composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override;
     Image matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override;
 
+    [[nodiscard]] int slots() const override { return 1; }
+    void submit(const Frame& frame, const Look& look) override;
+    Output take() override;
+    void forget() override;
+    [[nodiscard]] std::vector<LayerInfo> layers() const override;
+    void timeLayers(bool on) override;
+
 private:
+    struct Waiting {
+        Frame frame;
+        Look look;
+    };
     Planes networkMatte(const Image& source, StageTimes& times, std::stop_token stop);
 
     CpuNetwork network_;
     EngineOptions options_;
     std::string reason_;
+    CpuLive live_;
+    bool timeLayers_ = false;
+    std::optional<Waiting> waiting_;  ///< the frame under way: its work is done by take()
 };
 
 }  // namespace matte

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/cpu/cpu_network.h"
 
+#include <chrono>
 #include <unordered_map>
 #include <utility>
 
@@ -128,7 +129,9 @@ auto guarded(const Work& work) {
 struct CpuNetwork::State {
     struct Step {
         dnnl::primitive primitive;
-        std::unordered_map<int, memory> arguments;
+        std::unordered_map<int, memory> arguments = {};
+        int layer = 0;  ///< index into UNet::layers(); the conversion of the input belongs to the first
+        std::string implementation = {};
     };
 
     State(UNet network, CpuPrecision wanted) : unet(std::move(network)), precision(wanted) {}
@@ -142,6 +145,7 @@ struct CpuNetwork::State {
     memory staging;  ///< [H, W, 3] f32: what input() gives out
     std::vector<Step> steps;
     std::vector<std::string> implementations;
+    int building = 0;  ///< the layer whose steps are being added
 
     [[nodiscard]] memory::data_type storage() const {
         return precision == CpuPrecision::bf16 ? memory::data_type::bf16 : memory::data_type::f32;
@@ -178,6 +182,8 @@ struct CpuNetwork::State {
 
     void addStep(const std::string& name, const char* implementation, Step step) {
         implementations.push_back(name + ": " + implementation);
+        step.layer = building;
+        step.implementation = implementation;
         steps.push_back(std::move(step));
     }
 
@@ -277,17 +283,29 @@ void CpuNetwork::configure(Size size) {
         state_->steps.clear();
         state_->tensors.clear();
         state_->implementations.clear();
+        state_->building = 0;
         state_->size = size;
         state_->allocateTensors();
-        for (const Conv& layer : state_->unet.layers()) state_->addLayer(layer);
+        const auto& layers = state_->unet.layers();
+        for (int i = 0; i < int(layers.size()); ++i) {
+            state_->building = i;
+            state_->addLayer(layers[std::size_t(i)]);
+        }
     });
 }
 
-void CpuNetwork::run(std::stop_token stop) {
+void CpuNetwork::run(std::stop_token stop, std::vector<float>* layerMs) {
+    if (layerMs) layerMs->assign(state_->unet.layers().size(), 0.0F);
     guarded([&] {
+        auto begin = std::chrono::steady_clock::now();
         for (State::Step& step : state_->steps) {
             if (stop.stop_requested()) throw Cancelled{};
             step.primitive.execute(state_->stream, step.arguments);
+            if (!layerMs) continue;
+            state_->stream.wait();
+            const auto end = std::chrono::steady_clock::now();
+            (*layerMs)[std::size_t(step.layer)] += std::chrono::duration<float, std::milli>(end - begin).count();
+            begin = end;
         }
         state_->stream.wait();
     });
@@ -317,6 +335,13 @@ std::vector<float> CpuNetwork::activation(int index) const {
 
 const std::vector<std::string>& CpuNetwork::implementations() const {
     return state_->implementations;
+}
+std::string CpuNetwork::implementation(int layer) const {
+    std::string names;
+    for (const State::Step& step : state_->steps) {
+        if (step.layer == layer) names += (names.empty() ? "" : ", ") + step.implementation;
+    }
+    return names;
 }
 const UNet& CpuNetwork::unet() const {
     return state_->unet;

@@ -37,13 +37,16 @@ public:
     [[nodiscard]] float* input();
     /// [H, W] alpha of 0 to 1 after run().
     [[nodiscard]] const float* alpha() const;
-    /// Throws Error(engine), or Cancelled between two layers.
-    void run(std::stop_token stop = {});
+    /// Throws Error(engine), or Cancelled between two layers. `layerMs`, when not null, becomes the milliseconds of
+    /// each of unet().layers(); they add up to a little more than the run without.
+    void run(std::stop_token stop = {}, std::vector<float>* layerMs = nullptr);
 
     /// Tensor `index` of unet().tensors() after run() as f32 [h, w, channels]: for tests and tools.
     [[nodiscard]] std::vector<float> activation(int index) const;
     /// The implementation that oneDNN chose for each primitive, "up1.conv1: brgconv:avx512_core"; after configure().
     [[nodiscard]] const std::vector<std::string>& implementations() const;
+    /// The same for one of unet().layers(): its primitives one after another.
+    [[nodiscard]] std::string implementation(int layer) const;
     [[nodiscard]] const UNet& unet() const;
     [[nodiscard]] CpuPrecision precision() const;
 

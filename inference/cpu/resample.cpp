@@ -4,13 +4,22 @@
 #include <algorithm>
 #include <cmath>
 
+#include <omp.h>
+
+#include "inference/cpu/source_rows.h"
+#include "inference/ladder/vector_clones.h"
+
 namespace matte {
 namespace {
 
-/// One source row as premultiplied R, G, B, A floats of 0 to 255.
-void readRow(const ImageView& source, int y, float* out) {
+/// One source row as premultiplied R, G, B, A floats of 0 to 255; `bytes` holds a row of YUV made R, G, B, A.
+void readRow(const ImageView& source, int y, std::vector<std::uint8_t>& bytes, float* out) {
     const std::uint8_t* in = source.row(y);
-    if (source.format == PixelFormat::rgba8) {
+    if (!isInterleaved(source.format)) {
+        bytes.resize(std::size_t(source.size.width) * 4);
+        in = rgbaRow(source, y, bytes.data());
+    }
+    if (source.format == PixelFormat::rgba8 || !isInterleaved(source.format)) {
         for (int x = 0; x < source.size.width; ++x, in += 4, out += 4) {
             const float weight = float(in[3]) * (1.0F / 255);
             out[0] = float(in[0]) * weight;
@@ -56,12 +65,13 @@ void resample(const ImageView& source, Size size, const Write& write) {
 #pragma omp parallel
     {
         std::vector<float> read(sourceFloats), sum(sourceFloats), row(std::size_t(size.width) * 4);
+        std::vector<std::uint8_t> bytes;
 #pragma omp for schedule(static)
         for (int y = 0; y < size.height; ++y) {
             std::ranges::fill(sum, 0.0F);
             const Taps::Span span = down.spans[std::size_t(y)];
             for (int i = 0; i < span.count; ++i) {
-                readRow(source, span.first + i, read.data());
+                readRow(source, span.first + i, bytes, read.data());
                 addScaled(sum.data(), read.data(), down.at(y)[i], sourceFloats);
             }
             resampleRow(sum.data(), across, 4, row.data());
@@ -70,11 +80,42 @@ void resample(const ImageView& source, Size size, const Write& write) {
     }
 }
 
+MATTE_VECTOR_CLONES void addBytes(const std::uint8_t* row, float weight, std::size_t count, float* sum) {
+    for (std::size_t i = 0; i < count; ++i) sum[i] += weight * float(row[i]);
+}
+
+void addPremultiplied(const std::uint8_t* row, float weight, std::size_t pixels, float* sum) {
+    for (std::size_t i = 0; i < pixels; ++i, row += 4, sum += 4) {
+        const float share = weight * float(row[3]) * (1.0F / 255);
+        for (int c = 0; c < 3; ++c) sum[c] += share * float(row[c]);
+        sum[3] += weight * float(row[3]);
+    }
+}
+
+/// A row of R, G, B, A sums as R, G, B of 0 to 1 at the target's pixels, over white.
+MATTE_VECTOR_CLONES void shrinkRow(const float* sums, const Taps& taps, float* out) {
+    for (std::size_t x = 0; x < taps.spans.size(); ++x, out += 3) {
+        const Taps::Span span = taps.spans[x];
+        const float *weights = taps.at(int(x)), *pixel = sums + std::ptrdiff_t(4) * span.first;
+        float sum[4] = {};
+        for (int i = 0; i < span.count; ++i, pixel += 4) {
+            for (int c = 0; c < 4; ++c) sum[c] += weights[i] * pixel[c];
+        }
+        for (int c = 0; c < 3; ++c) out[c] = (sum[c] + 255 - sum[3]) * (1.0F / 255);
+    }
+}
+
 std::uint8_t toByte(float value) {
     return std::uint8_t(std::clamp(value + 0.5F, 0.0F, 255.0F));
 }
 
 }  // namespace
+
+void reshape(Planes& planes, Size size, int channels) {
+    planes.size = size;
+    planes.channels = channels;
+    planes.values.resize(size.pixels() * std::size_t(channels));
+}
 
 Taps::Taps(int inputs, int outputs) : spans(std::size_t(outputs)) {
     const double scale = double(inputs) / outputs;
@@ -129,23 +170,68 @@ Image resampleToImage(const ImageView& source, Size size) {
 }
 
 Planes resamplePlanes(const Planes& source, Size size) {
-    const Taps across(source.size.width, size.width), down(source.size.height, size.height);
-    Planes planes(size, source.channels);
+    Planes planes;
+    PlaneResampler().resample(source, size, planes);
+    return planes;
+}
+
+void PlaneResampler::resample(const Planes& source, Size size, Planes& target) {
+    if (!(from_ == source.size) || !(to_ == size)) {
+        across_ = Taps(source.size.width, size.width);
+        down_ = Taps(source.size.height, size.height);
+        from_ = source.size;
+        to_ = size;
+    }
+    reshape(target, size, source.channels);
     const std::size_t sourceFloats = std::size_t(source.size.width) * std::size_t(source.channels);
+    sums_.resize(sourceFloats * std::size_t(omp_get_max_threads()));
 #pragma omp parallel
     {
-        std::vector<float> sum(sourceFloats);
+        float* sum = sums_.data() + sourceFloats * std::size_t(omp_get_thread_num());
 #pragma omp for schedule(static)
         for (int y = 0; y < size.height; ++y) {
-            std::ranges::fill(sum, 0.0F);
-            const Taps::Span span = down.spans[std::size_t(y)];
+            std::fill_n(sum, sourceFloats, 0.0F);
+            const Taps::Span span = down_.spans[std::size_t(y)];
             for (int i = 0; i < span.count; ++i) {
-                addScaled(sum.data(), source.row(span.first + i), down.at(y)[i], sourceFloats);
+                addScaled(sum, source.row(span.first + i), down_.at(y)[i], sourceFloats);
             }
-            resampleRow(sum.data(), across, source.channels, planes.row(y));
+            resampleRow(sum, across_, source.channels, target.row(y));
         }
     }
-    return planes;
+}
+
+void FrameShrinker::shrink(const ImageView& source, Size size, Planes& target) {
+    if (!(from_ == source.size) || !(to_ == size)) {
+        across_ = Taps(source.size.width, size.width);
+        down_ = Taps(source.size.height, size.height);
+        from_ = source.size;
+        to_ = size;
+    }
+    reshape(target, size, 3);
+    const std::size_t pixels = std::size_t(source.size.width);
+    sums_.resize(pixels * 4 * std::size_t(omp_get_max_threads()));
+    rows_.resize(pixels * 4 * std::size_t(omp_get_max_threads()));
+#pragma omp parallel
+    {
+        const auto thread = std::size_t(omp_get_thread_num());
+        float* sum = sums_.data() + thread * pixels * 4;
+        std::uint8_t* bytes = rows_.data() + thread * pixels * 4;
+#pragma omp for schedule(static)
+        for (int y = 0; y < size.height; ++y) {
+            const Taps::Span span = down_.spans[std::size_t(y)];
+            std::fill_n(sum, pixels * 4, 0.0F);
+            for (int i = 0; i < span.count; ++i) {
+                const std::uint8_t* row = rgbaRow(source, span.first + i, bytes);
+                const float weight = down_.at(y)[i];
+                if (isOpaque(row, source.size.width)) {
+                    addBytes(row, weight, pixels * 4, sum);
+                } else {
+                    addPremultiplied(row, weight, pixels, sum);
+                }
+            }
+            shrinkRow(sum, across_, target.row(y));
+        }
+    }
 }
 
 Layout layOut(Size picture, Size frame, Placement placement) {

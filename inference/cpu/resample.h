@@ -8,11 +8,14 @@
 
 namespace matte {
 
+/// Gives `planes` another size; its values are undefined then. Allocates only to grow.
+void reshape(Planes& planes, Size size, int channels);
+
 /// `source` at `size` as [H, W, 3] R, G, B in 0 to 1, sRGB-encoded; what is transparent shows white.
 Planes resampleToPlanes(const ImageView& source, Size size);
 
-/// `source` (bgr8 or rgba8) at `size` as rgba8; colours are weighted by their alpha, so that what is transparent has no
-/// say.
+/// `source` (any format but gray8) at `size` as rgba8; colours are weighted by their alpha, so that what is transparent
+/// has no say.
 Image resampleToImage(const ImageView& source, Size size);
 
 /// Linear interpolation of a field to `size`.
@@ -42,6 +45,30 @@ struct Taps {
     [[nodiscard]] const float* at(int output) const {
         return weights.data() + std::size_t(output) * std::size_t(stride);
     }
+};
+
+/// resamplePlanes() again and again: what it needs is kept while the sizes stay. One thread at a time.
+class PlaneResampler {
+public:
+    void resample(const Planes& source, Size size, Planes& target);
+
+private:
+    Size from_, to_;
+    Taps across_{1, 1}, down_{1, 1};
+    std::vector<float> sums_;  ///< a row of the source for each thread
+};
+
+/// resampleToPlanes() for frames of a camera, one after another: what it needs is kept while the sizes stay. One thread
+/// at a time.
+class FrameShrinker {
+public:
+    void shrink(const ImageView& source, Size size, Planes& target);
+
+private:
+    Size from_, to_;
+    Taps across_{1, 1}, down_{1, 1};
+    std::vector<float> sums_;         ///< a row of the source for each thread, R, G, B, A
+    std::vector<std::uint8_t> rows_;  ///< the same in bytes
 };
 
 }  // namespace matte

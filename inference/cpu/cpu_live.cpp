@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/cpu/cpu_live.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "inference/cpu/stage_timer.h"
+#include "inference/cpu/transfer.h"
+#include "inference/error.h"
+
+namespace matte {
+namespace {
+
+constexpr std::size_t kStages = 12;  // at most
+
+bool isFinite(const float* values, std::size_t count) {
+    return std::all_of(values, values + count, [](float value) { return std::isfinite(value); });
+}
+
+}  // namespace
+
+void CpuLive::forget() {
+    people_.forget();
+    steady_.forget();
+}
+
+const CpuLive::Shown& CpuLive::spare(Size size) {
+    std::erase_if(shown_, [&](const Shown& shown) { return !(shown.image->size() == size); });
+    for (const Shown& shown : shown_) {
+        if (shown.picture.use_count() > 1 || shown.image.use_count() > 2) continue;  // the picture itself holds one
+        std::atomic_thread_fence(std::memory_order_acquire);                         // what its last reader did is over
+        return shown;
+    }
+    auto image = std::make_shared<Image>(size, PixelFormat::rgba8);
+    shown_.push_back({image, std::make_shared<HostPicture>(image)});
+    return shown_.back();
+}
+
+bool CpuLive::findMatte(const Image& source, CpuNetwork& network, Size input, bool timeLayers, Output& output) {
+    if (!(network.size() == input)) {
+        const StageTimer timer(output.times, "prepare");
+        network.configure(input);
+    }
+    {
+        const StageTimer timer(output.times, "preprocess");
+        toInput_.shrink(source.view(), input, picture_);
+        const auto mean = network.unet().mean(), deviation = network.unet().deviation();
+        float* values = network.input();
+        for (std::size_t i = 0; i < picture_.values.size(); i += 3) {
+            for (std::size_t c = 0; c < 3; ++c) values[i + c] = (picture_.values[i + c] - mean[c]) / deviation[c];
+        }
+    }
+    const StageTimer timer(output.times, "network");
+    network.run({}, timeLayers ? &output.layerMs : nullptr);
+    reshape(matte_, input, 1);
+    std::copy_n(network.alpha(), matte_.values.size(), matte_.values.begin());
+    return isFinite(matte_.values.data(), matte_.values.size());
+}
+
+/// Who stays in the matte, and how steadily.
+void CpuLive::tend(const Look& look, bool usable, StageTimes& times) {
+    if (!usable) {  // what is no matte must show nobody, now and later
+        std::ranges::fill(matte_.values, 0.0F);
+        forget();
+        return;
+    }
+    {
+        const StageTimer timer(times, "specks");
+        people_.keep(look.removeSpecks, look.nearestOnly, matte_);
+    }
+    const StageTimer timer(times, "steady");
+    steady_.follow(picture_, look.steadiness, matte_);
+}
+
+void CpuLive::refine(const Image& source, Size input, StageTimes& times) {
+    {
+        const StageTimer timer(times, "refine");
+        const Size grid = shrunkTo(source.size(), std::max(kLiveFieldLongestSide, input.longest()));
+        toGuide_.shrink(source.view(), grid, guide_);
+        reshape(fields_, grid, field::kChannels);
+        fitGuidedFilter(guide_, matte_, fields_, scratch_);
+        evaluateAlpha(guide_, fields_, alpha_);
+        lookUpLinear(guide_, linear_);
+    }
+    const StageTimer timer(times, "foreground");
+    estimateColors(linear_, alpha_, fields_, scratch_);
+}
+
+/// What the background does to the field: its blur, and its light on the person.
+void CpuLive::light(const Look& look, const Image* plate, StageTimes& times) {
+    const Background& background = look.background;
+    if (background.kind == Background::Kind::blur) {
+        const StageTimer timer(times, "blur");
+        blurBackground(linear_, alpha_, blurSigma(background.blurStrength, fields_.size.longest()), fields_, scratch_);
+    }
+    if (look.lightWrap <= 0 || background.kind == Background::Kind::transparent) return;
+    const StageTimer timer(times, "wrap");
+    wrapLight(alpha_, wrapSource(look, plate), fields_, scratch_);
+}
+
+const Image* CpuLive::plate(const Background& background, Size size, StageTimes& times) {
+    if (background.kind != Background::Kind::image || !background.image) return nullptr;
+    if (plate_.size() == size && plateFor_ == background) return &plate_;
+    const StageTimer timer(times, "plate");
+    plate_ = layInto(background.image->view(), size, background.placement, background.color);
+    plateFor_ = background;
+    return &plate_;
+}
+
+Output CpuLive::run(const Frame& frame, const Look& look, CpuNetwork& network, Size input, bool timeLayers) {
+    const Image& source = *frame.image;
+    if (source.format() == PixelFormat::gray8) {
+        throw Error(Area::input, "A frame without colour can't be cut out: choose another format of the camera.");
+    }
+    Output output;
+    output.times.reserve(kStages);
+    output.frame = frame.number;
+    output.captured = frame.captured;
+    output.matteUsable = findMatte(source, network, input, timeLayers, output);
+    tend(look, output.matteUsable, output.times);
+    refine(source, input, output.times);
+    const Image* behind = plate(look.background, source.size(), output.times);
+    light(look, behind, output.times);
+    const Shown& shown = spare(source.size());
+    const StageTimer timer(output.times, "composite");
+    compositor_.over(source.view(), fields_, look, behind, {}, *shown.image);
+    output.picture = shown.picture;
+    return output;
+}
+
+}  // namespace matte

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// CpuLive: one source of live frames on the CPU, from a frame to its composite: what is remembered from frame to frame,
+// and all memory, which is kept while sizes stay. One thread at a time.
+//
+//     CpuLive live;
+//     Output output = live.run(frame, look, network, inputSize);
+#pragma once
+
+#include "inference/cpu/composite.h"
+#include "inference/cpu/cpu_network.h"
+#include "inference/cpu/people.h"
+#include "inference/cpu/refine.h"
+#include "inference/cpu/resample.h"
+#include "inference/cpu/steady.h"
+#include "inference/engine.h"
+
+namespace matte {
+
+class CpuLive {
+public:
+    /// `input` is the network's size for the frame. `timeLayers` fills Output::layerMs.
+    Output run(const Frame& frame, const Look& look, CpuNetwork& network, Size input, bool timeLayers);
+    /// Another source begins.
+    void forget();
+
+private:
+    /// A picture and its pixels, used again once nobody else holds either.
+    struct Shown {
+        std::shared_ptr<Image> image;
+        std::shared_ptr<HostPicture> picture;
+    };
+    const Shown& spare(Size size);
+    /// Whether the network gave a matte.
+    bool findMatte(const Image& source, CpuNetwork& network, Size input, bool timeLayers, Output& output);
+    void tend(const Look& look, bool usable, StageTimes& times);
+    void refine(const Image& source, Size input, StageTimes& times);
+    void light(const Look& look, const Image* plate, StageTimes& times);
+    const Image* plate(const Background& background, Size size, StageTimes& times);
+
+    FrameShrinker toInput_, toGuide_;
+    Planes picture_, matte_;  ///< at the network's size
+    People people_;
+    Steady steady_;
+    Planes guide_, fields_, alpha_, linear_;  ///< on the field's grid
+    RefineScratch scratch_;
+    Compositor compositor_;
+    Image plate_;
+    Background plateFor_;
+    std::vector<Shown> shown_;
+};
+
+}  // namespace matte
