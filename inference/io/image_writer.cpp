@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cctype>
-#include <cerrno>
 #include <cstring>
 #include <vector>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "inference/error.h"
+#include "inference/io/atomic_file.h"
 #include "inference/io/image_file.h"
 
 namespace matte {
@@ -22,10 +17,6 @@ namespace {
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what) {
     throw Error(Area::output, path.string() + what);
-}
-
-std::string systemReason() {
-    return std::string(std::strerror(errno));
 }
 
 /// How a format is written: JPEG and WebP at a quality that keeps edges clean. PNG as OpenCV does by itself (run
@@ -108,74 +99,11 @@ std::vector<std::uint8_t> encode(const std::filesystem::path& path, const ImageV
                      std::to_string(image.size.height) + " pixels in its format: use png.");
 }
 
-/// A new file beside the target, gone again unless it was renamed over the target.
-class PartFile {
-public:
-    explicit PartFile(const std::filesystem::path& target) : target_(target) {
-        static std::atomic<unsigned> counter = 0;
-        // A short name of its own: the target's may already be as long as a name can be.
-        const std::string name = ".matte-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".part";
-        path_ = target.parent_path() / name;
-        file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (file_ < 0) refuse(target_, " can't be written (" + systemReason() + "): choose another folder.");
-    }
-    ~PartFile() {
-        if (file_ >= 0) ::close(file_);
-        if (!renamed_) ::unlink(path_.c_str());
-    }
-    PartFile(const PartFile&) = delete;
-    PartFile& operator=(const PartFile&) = delete;
-
-    void write(std::span<const std::uint8_t> bytes) {
-        while (!bytes.empty()) {
-            const ssize_t written = ::write(file_, bytes.data(), bytes.size());
-            if (written < 0 && errno == EINTR) continue;
-            if (written < 0) fail();
-            bytes = bytes.subspan(std::size_t(written));
-        }
-    }
-    /// The name appears only once the bytes are on the disk: after a power cut there is the old file or the new one.
-    void moveOverTarget() {
-        struct stat old {};
-        if (::stat(target_.c_str(), &old) == 0) ::fchmod(file_, old.st_mode & 07777);
-        if (::fsync(file_) != 0) fail();
-        const int file = file_;
-        file_ = -1;
-        if (::close(file) != 0) fail();
-        if (::rename(path_.c_str(), target_.c_str()) != 0) fail();
-        renamed_ = true;
-    }
-
-private:
-    [[noreturn]] void fail() const {
-        refuse(target_, " can't be written (" + systemReason() + "): free some space or choose another folder.");
-    }
-
-    std::filesystem::path target_, path_;
-    int file_ = -1;
-    bool renamed_ = false;
-};
-
-/// The file behind a symbolic link, so that the link stays one.
-std::filesystem::path behindLinks(const std::filesystem::path& path) {
-    std::error_code error;
-    const auto real = std::filesystem::canonical(path, error);
-    return error ? path : real;
-}
-
 }  // namespace
 
 void writeImage(const std::filesystem::path& path, const ImageView& image) {
-    std::error_code error;
-    if (std::filesystem::is_directory(path, error)) refuse(path, " is a folder: name a file in it.");
-    const auto folder = path.parent_path();
-    if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
-        refuse(path, " can't be written because its folder doesn't exist: create it first.");
-    }
-    const auto bytes = encode(path, image);
-    PartFile part(behindLinks(path));
-    part.write(bytes);
-    part.moveOverTarget();
+    checkTarget(path);
+    writeFile(path, encode(path, image));
 }
 
 }  // namespace matte

@@ -8,6 +8,7 @@
 
 #include <jerror.h>
 
+#include "inference/error.h"
 #include "inference/io/picture_header.h"
 
 namespace matte {
@@ -131,6 +132,19 @@ Image decodeJpeg(std::span<const std::uint8_t> bytes, const std::string& name) {
     decoder.decode(image);
     if (decoder.isCmyk()) cmykToRgba(image, decoder.isInverted());
     return image;
+}
+
+std::shared_ptr<Image> decodeJpegFrame(std::span<const std::uint8_t> bytes, FramePool& pool) {
+    static const std::string name = "The camera's picture";
+    try {
+        Decoder decoder(name);
+        const Size size = decoder.readHeader(bytes);
+        auto image = decoder.isCmyk() ? nullptr : pool.take(size, PixelFormat::rgba8);
+        if (image) decoder.decode(*image);
+        return image;
+    } catch (const Error&) {
+        return nullptr;  // one frame of many: the next one comes soon
+    }
 }
 
 }  // namespace matte

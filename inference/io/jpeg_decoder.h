@@ -4,15 +4,20 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "inference/image.h"
+#include "inference/io/frame_pool.h"
 
 namespace matte {
 
 /// rgba8, opaque, as stored (not turned upright). Throws Error(input) with `name` in the sentence: too large, cut off,
 /// or damaged.
 Image decodeJpeg(std::span<const std::uint8_t> bytes, const std::string& name);
+
+/// A camera's picture into a frame of the pool, rgba8. Null when it is damaged or the pool is empty.
+std::shared_ptr<Image> decodeJpegFrame(std::span<const std::uint8_t> bytes, FramePool& pool);
 
 }  // namespace matte

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that are written whole or not at all: a temporary file beside the target is renamed over it once its bytes are
+// on the disk. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+namespace matte {
+
+/// Throws Error(output) when `path` is a folder or its folder doesn't exist; for asking before the work is done.
+void checkTarget(const std::filesystem::path& path);
+
+/// Throws Error(output): no such folder, not writable, disk full; an existing file is then as it was. A symbolic link
+/// stays one, and an existing file keeps its permissions.
+void writeFile(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
+
+}  // namespace matte

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/io/camera_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "inference/error.h"
+#include "inference/io/frame_convert.h"
+#include "inference/io/jpeg_decoder.h"
+
+namespace matte {
+namespace {
+
+/// One that waits in the slot, one that is being filled, and what the pipeline holds.
+constexpr std::size_t kFrames = 8;
+/// Cameras take their time to set the exposure before their first picture.
+constexpr std::chrono::milliseconds kFirstFrameTime{5000};
+
+}  // namespace
+
+std::chrono::milliseconds stallTime(double rate) {
+    const double five = rate > 0 ? 5000 / rate : 0;
+    return std::chrono::milliseconds(std::int64_t(std::clamp(five, 500.0, 10'000.0)));
+}
+
+CameraReader::CameraReader(std::string name, const CaptureChoice& wanted, PixelMemory memory)
+    : name_(std::move(name)),
+      pool_(kFrames, memory),
+      decodedPool_(kFrames, memory),
+      rate_(wanted.rate),
+      info_{name_, wanted.size, wanted.rate, true, nameOf(wanted.encoding)} {}
+
+void CameraReader::setFormat(const CaptureChoice& agreed) {
+    agreed_ = agreed;
+    {
+        const std::lock_guard lock(mutex_);
+        info_.size = agreed.size;
+        if (agreed.rate > 0) info_.rate = rate_ = agreed.rate;
+        info_.format = nameOf(agreed.encoding);
+    }
+}
+
+void CameraReader::comesAlive() {
+    if (isAlive_) return;
+    isAlive_ = true;
+    {
+        const std::lock_guard lock(mutex_);
+        isReady_ = true;
+    }
+    ready_.notify_all();
+}
+
+void CameraReader::skip() {
+    ++number_;
+    comesAlive();
+}
+
+// Called by threads that can't take an exception: a driver's and PipeWire's.
+void CameraReader::deliver(std::span<const std::uint8_t> bytes,
+                           std::ptrdiff_t strideBytes,
+                           std::chrono::steady_clock::time_point captured) {
+    try {
+        put(bytes, strideBytes, captured);
+    } catch (const std::exception&) {
+        slot_.lose("The pictures of the camera " + name_ + " can't be held: choose a smaller size.");
+        comesAlive();
+    }
+}
+
+void CameraReader::put(std::span<const std::uint8_t> bytes,
+                       std::ptrdiff_t strideBytes,
+                       std::chrono::steady_clock::time_point captured) {
+    if (!agreed_ || bytes.empty()) return skip();
+    next_.frame = Frame{nullptr, number_++, captured};
+    if (agreed_->encoding == Encoding::mjpg) {
+        next_.jpeg.assign(bytes.begin(), bytes.end());  // decoding takes longer than this thread may
+        slot_.put(next_);
+        return comesAlive();
+    }
+    const auto image = pool_.take(agreed_->size, frameFormat(agreed_->encoding));
+    const auto stride = strideBytes == 0 ? packedRawStride(agreed_->encoding, agreed_->size.width) : strideBytes;
+    if (!image || !copyRaw({agreed_->encoding, agreed_->size, bytes, stride}, *image)) return comesAlive();
+    next_.jpeg.clear();
+    next_.frame.image = image;
+    slot_.put(next_);
+    next_.frame.image.reset();  // what the slot gave back is free for the next picture
+    comesAlive();
+}
+
+void CameraReader::waitUntilReady(std::chrono::milliseconds most, const std::stop_token& stop) {
+    const auto until = std::chrono::steady_clock::now() + most;
+    std::unique_lock lock(mutex_);
+    while (!isReady_) {
+        if (stop.stop_requested()) throw Cancelled{};
+        if (const std::string lost = slot_.lossSentence(); !lost.empty()) throw Error(Area::source, lost);
+        if (std::chrono::steady_clock::now() >= until) {
+            throw Error(Area::source, "The camera " + name_ +
+                                          " does not start: another program may hold it; close it "
+                                          "there, or unplug the camera and plug it in again.");
+        }
+        // A loss and a stop do not wake this up: they are looked for in short steps.
+        ready_.wait_for(lock, std::chrono::milliseconds(20));
+    }
+}
+
+std::optional<Frame> CameraReader::read(const std::stop_token& stop) {
+    for (;;) {
+        const auto most = hasRead_ ? stallTime(rate_) : kFirstFrameTime;
+        switch (slot_.take(taken_, most, stop)) {
+            case FrameSlot::Outcome::stopped: return std::nullopt;
+            case FrameSlot::Outcome::lost: throw Error(Area::source, slot_.lossSentence());
+            case FrameSlot::Outcome::late:
+                throw Error(Area::source,
+                            "The camera " + name_ + " sends no pictures any more: unplug it and plug it in again.");
+            case FrameSlot::Outcome::arrived: break;
+        }
+        Frame frame = std::move(taken_.frame);
+        taken_.frame = {};
+        if (!frame.image) frame.image = decodeJpegFrame(taken_.jpeg, decodedPool_);
+        if (!frame.image) continue;  // damaged: the next one comes soon
+        hasRead_ = true;
+        return frame;
+    }
+}
+
+SourceInfo CameraReader::info() const {
+    const std::lock_guard lock(mutex_);
+    return info_;
+}
+
+}  // namespace matte

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between what cameras send and the formats of frames. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "inference/io/frame_source.h"
+
+namespace matte {
+
+/// Of the frame that a picture in `encoding` becomes: YUV stays YUV, RGB becomes bgr8 or rgba8, and so does MJPG.
+/// Throws Error(source) for what can't be read.
+PixelFormat frameFormat(Encoding encoding);
+
+/// Raw pixels as they lie in a camera's buffer.
+struct RawPicture {
+    Encoding encoding = Encoding::any;
+    Size size;
+    std::span<const std::uint8_t> bytes;
+    std::ptrdiff_t strideBytes = 0;  ///< of the first plane; the others' follow from it
+};
+
+/// How many bytes a picture of that stride has, all planes together.
+std::size_t rawBytes(Encoding encoding, Size size, std::ptrdiff_t strideBytes);
+/// The stride of rows without padding; 0 for encodings that have no rows.
+std::ptrdiff_t packedRawStride(Encoding encoding, int width);
+
+/// Copies into `frame`, which is of the same size and of frameFormat(). False when there are too few bytes: such a
+/// picture is left out.
+bool copyRaw(const RawPicture& picture, Image& frame);
+
+/// bgr8 to nv12 or yuyv of the same size, studio range, BT.601; the inverse of yuvToRgb.
+void bgrToYuv(const ImageView& bgr, Image& yuv);
+
+}  // namespace matte

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/io/frame_source.h"
+
+#include "inference/io/camera_list.h"
+#include "inference/io/folder_source.h"
+#include "inference/io/test_source.h"
+#include "inference/io/video_source.h"
+
+namespace matte {
+
+std::unique_ptr<FrameSource> openSource(const SourceSpec& spec,
+                                        const CaptureSettings& settings,
+                                        const std::stop_token& stop) {
+    switch (spec.kind) {
+        case SourceSpec::Kind::test: return std::make_unique<TestSource>(spec.size, spec.rate, settings);
+        case SourceSpec::Kind::url: return openAddress(spec.name, settings);
+        case SourceSpec::Kind::file:
+            if (std::error_code error; std::filesystem::is_directory(spec.name, error)) {
+                return std::make_unique<FolderSource>(spec.name, settings);
+            }
+            return openVideo(spec.name, settings);
+        case SourceSpec::Kind::camera: break;
+    }
+    return openCamera(spec.name, settings, stop);
+}
+
+}  // namespace matte

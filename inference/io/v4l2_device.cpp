@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/io/v4l2_device.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+
+#include <linux/videodev2.h>
+
+namespace matte {
+namespace {
+
+constexpr std::uint32_t kMostAnswers = 256;  // a driver that never ends its list is cut off
+constexpr std::uint32_t kMostSide = 16384;
+/// What is picked out of a range of sizes.
+constexpr std::array<Size, 5> kUsualSizes{{{1920, 1080}, {1280, 720}, {960, 540}, {640, 480}, {320, 240}}};
+constexpr std::array<double, 5> kUsualRates{60, 30, 24, 15, 10};
+
+struct KnownFormat {
+    std::uint32_t fourcc;
+    Encoding encoding;
+};
+constexpr std::array<KnownFormat, 11> kFormats{{{V4L2_PIX_FMT_MJPEG, Encoding::mjpg},
+                                                {V4L2_PIX_FMT_JPEG, Encoding::mjpg},
+                                                {V4L2_PIX_FMT_YUYV, Encoding::yuyv},
+                                                {V4L2_PIX_FMT_UYVY, Encoding::uyvy},
+                                                {V4L2_PIX_FMT_NV12, Encoding::nv12},
+                                                {V4L2_PIX_FMT_YUV420, Encoding::i420},
+                                                {V4L2_PIX_FMT_BGR24, Encoding::bgr},
+                                                {V4L2_PIX_FMT_RGB24, Encoding::rgb},
+                                                {V4L2_PIX_FMT_XBGR32, Encoding::bgra},
+                                                {V4L2_PIX_FMT_ABGR32, Encoding::bgra},
+                                                {V4L2_PIX_FMT_H264, Encoding::h264}}};
+
+/// A fixed array of characters that a driver filled, with or without its end.
+template <std::size_t N>
+std::string textOf(const __u8 (&characters)[N]) {
+    const auto* begin = reinterpret_cast<const char*>(characters);
+    std::string text(begin, ::strnlen(begin, N));
+    std::erase_if(text, [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; });
+    return text;
+}
+
+double rateOf(const v4l2_fract& interval) {
+    return interval.numerator == 0 ? 0 : double(interval.denominator) / interval.numerator;
+}
+
+std::vector<double> readRates(const V4l2File& file, std::uint32_t fourcc, Size size) {
+    std::vector<double> rates;
+    for (std::uint32_t i = 0; i < kMostAnswers; ++i) {
+        v4l2_frmivalenum answer{};
+        answer.index = i;
+        answer.pixel_format = fourcc;
+        answer.width = std::uint32_t(size.width);
+        answer.height = std::uint32_t(size.height);
+        if (file.control(VIDIOC_ENUM_FRAMEINTERVALS, &answer) < 0) break;
+        if (answer.type == V4L2_FRMIVAL_TYPE_DISCRETE) {
+            rates.push_back(rateOf(answer.discrete));
+            continue;
+        }
+        const double most = rateOf(answer.stepwise.min), least = rateOf(answer.stepwise.max);
+        rates.push_back(most);
+        for (const double usual : kUsualRates) {
+            if (usual >= least && usual <= most) rates.push_back(usual);
+        }
+        break;  // a range is the only answer
+    }
+    std::erase_if(rates, [](double rate) { return !(rate > 0 && rate <= 1000); });
+    std::sort(rates.begin(), rates.end(), std::greater<>());
+    rates.erase(std::unique(rates.begin(), rates.end()), rates.end());
+    return rates;
+}
+
+std::vector<Size> readSizes(const V4l2File& file, std::uint32_t fourcc) {
+    std::vector<Size> sizes;
+    const auto add = [&](std::uint32_t width, std::uint32_t height) {
+        const Size size{int(width), int(height)};
+        if (width == 0 || height == 0 || width > kMostSide || height > kMostSide) return;
+        if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
+    };
+    for (std::uint32_t i = 0; i < kMostAnswers; ++i) {
+        v4l2_frmsizeenum answer{};
+        answer.index = i;
+        answer.pixel_format = fourcc;
+        if (file.control(VIDIOC_ENUM_FRAMESIZES, &answer) < 0) break;
+        if (answer.type == V4L2_FRMSIZE_TYPE_DISCRETE) {
+            add(answer.discrete.width, answer.discrete.height);
+            continue;
+        }
+        const v4l2_frmsize_stepwise& range = answer.stepwise;
+        for (const Size usual : kUsualSizes) {
+            const auto width = std::uint32_t(usual.width), height = std::uint32_t(usual.height);
+            const bool onStep = (width - range.min_width) % std::max(1U, range.step_width) == 0 &&
+                                (height - range.min_height) % std::max(1U, range.step_height) == 0;
+            if (width >= range.min_width && width <= range.max_width && height >= range.min_height &&
+                height <= range.max_height && onStep) {
+                add(width, height);
+            }
+        }
+        add(range.max_width, range.max_height);
+        break;  // a range is the only answer
+    }
+    return sizes;
+}
+
+std::vector<CameraMode> readModes(const V4l2File& file) {
+    std::vector<CameraMode> modes;
+    for (std::uint32_t i = 0; i < kMostAnswers; ++i) {
+        v4l2_fmtdesc format{};
+        format.index = i;
+        format.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
+        if (file.control(VIDIOC_ENUM_FMT, &format) < 0) break;
+        for (const Size size : readSizes(file, format.pixelformat)) {
+            modes.push_back({encodingOfFourcc(format.pixelformat), size, readRates(file, format.pixelformat, size)});
+        }
+    }
+    std::stable_sort(modes.begin(), modes.end(),
+                     [](const auto& a, const auto& b) { return a.size.pixels() > b.size.pixels(); });
+    return modes;
+}
+
+/// The program that holds the device, as far as the system lets us see it; empty when not.
+std::string holderOf(const std::filesystem::path& device) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    for (fs::directory_iterator process("/proc", error), end; !error && process != end; process.increment(error)) {
+        std::error_code hidden;
+        for (fs::directory_iterator file(process->path() / "fd", hidden), none; !hidden && file != none;
+             file.increment(hidden)) {
+            std::error_code gone;
+            if (fs::read_symlink(file->path(), gone) != device || gone) continue;
+            std::string name;
+            std::getline(std::ifstream(process->path() / "comm"), name);
+            return name;
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+V4l2File::V4l2File(V4l2Calls& calls, const std::filesystem::path& device) : calls_(calls), file_(calls.open(device)) {}
+V4l2File::~V4l2File() {
+    if (file_ >= 0) calls_.close(file_);
+}
+
+std::uint32_t fourccOf(Encoding encoding) {
+    const auto* known = std::find_if(kFormats.begin(), kFormats.end(), [&](auto k) { return k.encoding == encoding; });
+    return known == kFormats.end() ? 0 : known->fourcc;
+}
+Encoding encodingOfFourcc(std::uint32_t fourcc) {
+    const auto* known = std::find_if(kFormats.begin(), kFormats.end(), [&](auto k) { return k.fourcc == fourcc; });
+    return known == kFormats.end() ? Encoding::other : known->encoding;
+}
+
+std::optional<V4l2Device> readDevice(V4l2Calls& calls, const std::filesystem::path& path) {
+    const V4l2File file(calls, path);
+    if (file.fault() == -EACCES || file.fault() == -EPERM) {
+        return V4l2Device{path, {path.string(), std::string("Camera ").append(path.string()), {}}};
+    }
+    v4l2_capability about{};
+    if (file.fault() < 0 || file.control(VIDIOC_QUERYCAP, &about) < 0) return std::nullopt;
+    const std::uint32_t abilities =
+        (about.capabilities & V4L2_CAP_DEVICE_CAPS) != 0 ? about.device_caps : about.capabilities;
+    if ((abilities & V4L2_CAP_VIDEO_CAPTURE) == 0 || (abilities & V4L2_CAP_STREAMING) == 0) return std::nullopt;
+    V4l2Device device{path, {textOf(about.bus_info), textOf(about.card), readModes(file)}};
+    if (device.camera.modes.empty()) return std::nullopt;  // the second device of many cameras, for metadata
+    if (device.camera.id.empty()) device.camera.id = path.string();
+    if (device.camera.name.empty()) device.camera.name = std::string("Camera ").append(path.string());
+    return device;
+}
+
+std::vector<V4l2Device> listDevices(V4l2Calls& calls) {
+    std::vector<V4l2Device> devices;
+    for (const auto& path : calls.devices()) {
+        auto device = readDevice(calls, path);
+        if (!device) continue;
+        // One camera with two sensors has one bus: its devices differ in their path alone.
+        for (const auto& other : devices) {
+            if (other.camera.id == device->camera.id) device->camera.id.append(" ").append(path.string());
+        }
+        devices.push_back(std::move(*device));
+    }
+    std::vector<CameraInfo> cameras;
+    for (const auto& device : devices) cameras.push_back(device.camera);
+    tellApart(cameras);
+    for (auto& device : devices) {
+        for (const auto& camera : cameras) {
+            if (camera.id == device.camera.id) device.camera = camera;
+        }
+    }
+    return devices;
+}
+
+std::string v4l2Sentence(const std::string& camera, const std::filesystem::path& path, int fault) {
+    switch (-fault) {
+        case EBUSY: {
+            const std::string holder = holderOf(path);
+            return "The camera " + camera + " is used by " + (holder.empty() ? "another program" : holder) +
+                   ": close it there and try again.";
+        }
+        case EACCES:
+        case EPERM:
+            return "The camera " + camera + " may not be used: allow " + path.string() +
+                   " to this user, for instance by adding the user to the group video.";
+        case ENODEV:
+        case ENOENT:
+        case ENXIO: return "The camera " + camera + " was unplugged: plug it in again.";
+        default:
+            return "The camera " + camera + " can't be used (" + std::strerror(-fault) +
+                   "): unplug it and plug it in again.";
+    }
+}
+
+}  // namespace matte
