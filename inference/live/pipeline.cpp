@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/live/pipeline.h"
+
+#include <utility>
+
+#include "inference/error.h"
+
+namespace matte {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using State = LiveStatus::State;
+
+constexpr std::chrono::milliseconds kEngineNews{250};
+
+/// The stages of a frame end one after the other where take() returned: the device's own clock is another.
+void traceStages(Trace& trace, const Output& output, Clock::time_point done) {
+    for (auto stage = output.times.rbegin(); stage != output.times.rend(); ++stage) {
+        const auto begin =
+            done - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(stage->ms));
+        trace.add("engine", stage->name.c_str(), begin, done, output.frame);
+        done = begin;
+    }
+}
+
+}  // namespace
+
+Pipeline::Pipeline(MakeEngine makeEngine, std::function<void()> onNews)
+    : onNews_(std::move(onNews)),
+      makeEngine_(std::move(makeEngine)),
+      worker_([this](const std::stop_token& quit) { work(quit); }),
+      capturer_([this](const std::stop_token& quit) { capture(quit); }) {}
+
+Pipeline::~Pipeline() {
+    {
+        const std::scoped_lock lock(mutex_);
+        sourceStop_.request_stop();
+    }
+    capturer_.request_stop();
+    worker_.request_stop();
+}
+
+void Pipeline::start(OpenSource open) {
+    {
+        const std::scoped_lock lock(mutex_);
+        sourceStop_.request_stop();
+        sourceStop_ = {};
+        opening_ = {std::move(open), ++generation_, sourceStop_.get_token()};
+        engineWanted_ = true;
+        makeAnew_ = makeAnew_ || engineMissing_;
+        waiting_.reset();
+        shown_.reset();
+        meter_.clear();
+        status_.state = State::opening;
+        status_.sourceProblem.clear();
+    }
+    wake_.notify_all();
+    onNews_();
+}
+
+void Pipeline::stop() {
+    {
+        const std::scoped_lock lock(mutex_);
+        sourceStop_.request_stop();
+        opening_.reset();
+        waiting_.reset();
+        status_.state = State::stopped;
+        status_.sourceProblem.clear();
+    }
+    onNews_();
+}
+
+void Pipeline::retrySource() {
+    const std::scoped_lock lock(mutex_);
+    if (source_) source_->retryNow();
+}
+
+void Pipeline::useEngine(MakeEngine makeEngine) {
+    {
+        const std::scoped_lock lock(mutex_);
+        makeEngine_ = std::move(makeEngine);
+        makeAnew_ = true;
+    }
+    wake_.notify_all();
+}
+
+void Pipeline::setLook(const Look& look) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (look == look_) return;
+        look_ = look;
+        lookChanged_ = true;
+    }
+    wake_.notify_all();
+}
+
+void Pipeline::hidePerson(bool hidden) {
+    {
+        const std::scoped_lock lock(mutex_);
+        status_.personHidden = hidden;
+    }
+    onNews_();
+}
+
+void Pipeline::timeLayers(bool on) {
+    const std::scoped_lock lock(mutex_);
+    timeLayers_ = on;
+}
+
+void Pipeline::record(std::shared_ptr<Trace> trace) {
+    const std::scoped_lock lock(mutex_);
+    trace_ = std::move(trace);
+}
+
+std::shared_ptr<const LivePicture> Pipeline::newest() const {
+    const std::scoped_lock lock(mutex_);
+    return shown_ && !status_.personHidden ? shown_ : curtained_;
+}
+
+LiveStatus Pipeline::status() const {
+    const std::scoped_lock lock(mutex_);
+    return status_;
+}
+
+LiveStatistics Pipeline::statistics() const {
+    const auto meter = [this] {
+        const std::scoped_lock lock(mutex_);
+        return meter_;
+    }();
+    return meter.statistics();  // sorts many samples: not while the worker waits
+}
+
+void Pipeline::presented(const LivePicture& live, double ms) {
+    const auto now = Clock::now();
+    const std::scoped_lock lock(mutex_);
+    if (!live.curtain) meter_.presented(now, live.captured, float(ms));
+    if (!trace_) return;
+    const auto begin = now - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(ms));
+    trace_->add("window", "present", begin, now, live.frame);
+}
+
+// --- The capture thread ---
+
+void Pipeline::capture(const std::stop_token& quit) {
+    for (;;) {
+        std::optional<Opening> opening;
+        {
+            std::unique_lock lock(mutex_);
+            wake_.wait(lock, quit, [this] { return opening_.has_value() && engineTried_; });
+            if (quit.stop_requested()) return;
+            opening = std::exchange(opening_, std::nullopt);
+        }
+        readFrom(*opening);
+    }
+}
+
+void Pipeline::readFrom(const Opening& opening) {
+    const auto generation = opening.generation;
+    bool running = false;
+    const auto open = [&](const std::stop_token& stop) {
+        const PixelMemory memory = [this] {
+            const std::scoped_lock lock(mutex_);
+            return frameMemory_;
+        }();
+        return opening.open(memory, stop);
+    };
+    const auto source = std::make_shared<ResumingSource>(open, [&](const std::string& lost) {
+        if (!lost.empty()) tell(generation, State::lost, lost);
+        running = false;
+    });
+    {
+        const std::scoped_lock lock(mutex_);
+        source_ = source;
+    }
+    try {
+        while (const auto frame = source->read(opening.stop)) {
+            if (!std::exchange(running, true)) tell(generation, State::running, "", source->info());
+            hangCurtain(frame->image->size());
+            post(*frame, generation);
+        }
+        if (!opening.stop.stop_requested()) tell(generation, State::ended, "", source->info());
+    } catch (const Cancelled&) {
+    } catch (const Error& error) {
+        tell(generation, State::lost, error.what());  // a file that can't be read will not come back
+    } catch (const std::exception& error) {
+        tell(generation, State::lost, std::string("The source failed: ") + error.what() + ".");
+    }
+    const std::scoped_lock lock(mutex_);
+    source_.reset();
+}
+
+/// Here rather than where the background changes: laying a picture takes longer than the GUI thread has, and the worker
+/// may be stuck in the engine.
+void Pipeline::hangCurtain(Size size) {
+    const Background background = [this] {
+        const std::scoped_lock lock(mutex_);
+        return look_.background;
+    }();
+    auto picture = curtain_.over(background, size);
+    {
+        const std::scoped_lock lock(mutex_);
+        if (curtained_ && curtained_->picture == picture) return;
+        curtained_ = std::make_shared<LivePicture>(LivePicture{std::move(picture), 0, Clock::now(), true});
+    }
+    onNews_();
+}
+
+void Pipeline::post(const Frame& frame, std::uint64_t generation) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (generation != generation_) return;
+        meter_.frameIn(Clock::now(), waiting_.has_value());
+        if (trace_) trace_->add("capture", "frame", frame.captured, Clock::now(), frame.number);
+        waiting_ = frame;
+    }
+    wake_.notify_all();
+}
+
+void Pipeline::tell(std::uint64_t generation, State state, const std::string& problem, const SourceInfo& source) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (generation != generation_ || status_.state == State::stopped) return;
+        status_.state = state;
+        status_.sourceProblem = problem;
+        if (problem.empty()) status_.source = source;
+    }
+    onNews_();
+}
+
+// --- The worker ---
+
+void Pipeline::work(const std::stop_token& quit) {
+    while (auto order = nextOrder(quit)) {
+        try {
+            carryOut(*order);
+        } catch (const std::exception& error) {
+            engineFailed(error.what());
+        } catch (const Cancelled&) {
+        }
+    }
+    engine_.reset();  // on the thread that it was made on
+}
+
+/// Waits while there is nothing to do; null when the program ends.
+std::optional<Pipeline::Order> Pipeline::nextOrder(const std::stop_token& quit) {
+    const bool slotFree = !engine_ || underWay_.size() < std::size_t(engine_->slots());
+    std::unique_lock lock(mutex_);
+    const auto somethingToDo = [&] {
+        return (engineWanted_ && makeAnew_) || (slotFree && waiting_) || againWithNewLook();
+    };
+    if (underWay_.empty()) wake_.wait(lock, quit, somethingToDo);
+    if (quit.stop_requested()) return std::nullopt;
+    Order order;
+    order.generation = generation_;
+    order.look = look_;
+    order.timeLayers = timeLayers_;
+    order.trace = trace_;
+    if (engineWanted_ && std::exchange(makeAnew_, false)) order.makeEngine = makeEngine_;
+    if (slotFree && waiting_) {
+        order.frame = std::exchange(waiting_, std::nullopt);
+    } else if (againWithNewLook()) {
+        order.frame = last_;
+    }
+    if (order.frame) lookChanged_ = false;
+    return order;
+}
+
+bool Pipeline::againWithNewLook() const {
+    return lookChanged_ && last_ && underWay_.empty() && generation_ == workingOn_;
+}
+
+void Pipeline::carryOut(Order& order) {
+    if (order.makeEngine) {
+        underWay_.clear();
+        engine_.reset();
+        engine_ = order.makeEngine();
+        timingLayers_ = false;
+        layersFor_ = {};
+        const std::scoped_lock lock(mutex_);
+        engineMissing_ = false;
+        engineTried_ = true;
+        frameMemory_ = engine_->frameMemory();
+        status_.engineProblem.clear();
+        tellEngine(Clock::now());
+    }
+    if (order.makeEngine) wake_.notify_all();
+    if (order.generation != workingOn_) {
+        if (engine_) engine_->forget();
+        underWay_.clear();
+        last_.reset();
+        layersFor_ = {};
+        workingOn_ = order.generation;
+    }
+    if (!engine_) return;  // it could not be made: status says why, and the curtain hangs
+    if (order.timeLayers != timingLayers_) engine_->timeLayers(timingLayers_ = order.timeLayers);
+    if (order.frame) {
+        submit(order);
+    } else if (!underWay_.empty()) {
+        deliver(order);
+    }
+}
+
+void Pipeline::submit(const Order& order) {
+    last_ = order.frame;
+    underWay_.push_back({order.frame->number, Clock::now()});
+    const Trace::Span span(order.trace.get(), "worker", "submit", order.frame->number);
+    engine_->submit(*order.frame, order.look);
+}
+
+void Pipeline::deliver(const Order& order) {
+    const UnderWay due = underWay_.front();
+    Output output = [&] {
+        const Trace::Span span(order.trace.get(), "worker", "take", due.frame);
+        return engine_->take();
+    }();
+    underWay_.pop_front();
+    const auto now = Clock::now();
+    if (order.trace) traceStages(*order.trace, output, now);
+    const std::chrono::duration<float, std::milli> took = now - due.submitted;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (order.generation != generation_) return;
+        if (output.frame != due.frame) {
+            meter_.stale();
+            return;
+        }
+        if (!(layersFor_ == output.picture->size())) meter_.setLayers(engine_->layers());
+        layersFor_ = output.picture->size();
+        meter_.frameOut(now, output, took.count());
+        if (now - engineTold_ > kEngineNews) tellEngine(now);
+        status_.engineProblem.clear();
+        if (output.matteUsable) {  // otherwise the last good composite stays, or the curtain
+            shown_ = std::make_shared<LivePicture>(
+                LivePicture{std::move(output.picture), output.frame, output.captured, false});
+        }
+    }
+    onNews_();
+}
+
+/// With the lock held. Not for every frame: it copies text, and an engine that fell back says so in time.
+void Pipeline::tellEngine(Clock::time_point now) {
+    EngineInfo info = engine_->info();
+    if (info.name != status_.engine.name) layersFor_ = {};  // another engine took over: its layers are others
+    status_.engine = std::move(info);
+    engineTold_ = now;
+}
+
+/// The last good composite stays; what was under way is lost with the engine's state.
+void Pipeline::engineFailed(const std::string& sentence) {
+    try {
+        if (engine_) engine_->forget();
+    } catch (const std::exception&) {
+        engine_.reset();  // not even that: another is made with the next source
+    }
+    underWay_.clear();
+    last_.reset();
+    {
+        const std::scoped_lock lock(mutex_);
+        meter_.engineFailed();
+        engineMissing_ = !engine_;
+        engineTried_ = true;
+        status_.engineProblem = sentence;
+    }
+    wake_.notify_all();  // the source may open: what it gives is hidden behind the curtain
+    onNews_();
+}
+
+}  // namespace matte

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/live/statistics.h"
+
+#include <algorithm>
+
+namespace matte {
+namespace {
+
+float msBetween(LiveMeter::Time begin, LiveMeter::Time end) {
+    return std::chrono::duration<float, std::milli>(end - begin).count();
+}
+
+}  // namespace
+
+void LiveMeter::Rate::add(Time now) {
+    times_[next_ % kTimes] = now;
+    ++next_;
+}
+
+double LiveMeter::Rate::perSecond() const {
+    const std::size_t count = std::min(next_, kTimes);
+    if (count < 2) return 0;
+    const Time newest = times_[(next_ - 1) % kTimes], oldest = times_[(next_ - count) % kTimes];
+    const double seconds = std::chrono::duration<double>(newest - oldest).count();
+    return seconds > 0 ? double(count - 1) / seconds : 0;
+}
+
+void LiveMeter::clear() {
+    *this = LiveMeter();
+}
+
+void LiveMeter::frameIn(Time now, bool replacedAnother) {
+    ++counted_.framesIn;
+    if (replacedAnother) ++counted_.framesDropped;
+    in_.add(now);
+}
+
+void LiveMeter::frameOut(Time now, const Output& output, float ms) {
+    ++counted_.framesOut;
+    if (!output.matteUsable) ++counted_.matteFailures;
+    counted_.bytesUp = output.bytesUp;
+    counted_.bytesDown = output.bytesDown;
+    counted_.totalBytesUp += output.bytesUp;
+    counted_.totalBytesDown += output.bytesDown;
+    out_.add(now);
+    frame_.samples.add(ms);
+    for (const StageTime& stage : output.times) {
+        auto series = std::ranges::find(stages_, stage.name, &Series::name);
+        if (series == stages_.end()) series = stages_.insert(stages_.end(), {stage.name, {}});
+        series->samples.add(float(stage.ms));
+    }
+    if (output.layerMs.size() != layerMs_.size()) return;
+    for (std::size_t i = 0; i < layerMs_.size(); ++i) layerMs_[i].samples.add(output.layerMs[i]);
+}
+
+void LiveMeter::presented(Time now, Time captured, float ms) {
+    ++counted_.framesPresented;
+    present_.samples.add(ms);
+    latency_.samples.add(msBetween(captured, now));
+}
+
+void LiveMeter::setLayers(std::vector<LayerInfo> layers) {
+    layerMs_.clear();
+    for (const LayerInfo& layer : layers) layerMs_.push_back({layer.name, {}});
+    counted_.layers = std::move(layers);
+}
+
+LiveStatistics LiveMeter::statistics() const {
+    LiveStatistics result = counted_;
+    result.fpsIn = in_.perSecond();
+    result.fpsOut = out_.perSecond();
+    result.frame = frame_.statistics();
+    result.present = present_.statistics();
+    result.latency = latency_.statistics();
+    result.latencyHistogram = latency_.samples.histogram<LiveStatistics::kBins>(LiveStatistics::kHistogramMs);
+    for (const Series& stage : stages_) result.stages.push_back(stage.statistics());
+    for (const Series& layer : layerMs_) {
+        if (layer.samples.count() > 0) result.layerMs.push_back(layer.statistics());
+    }
+    return result;
+}
+
+}  // namespace matte
