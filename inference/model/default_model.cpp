@@ -41,4 +41,17 @@ std::filesystem::path defaultModel() {
     }
 }
 
+std::filesystem::path findModel(const std::string& word) {
+    if (word.empty()) return defaultModel();
+    const std::filesystem::path path(word);
+    std::error_code error;
+    if (path.has_parent_path() || path.has_extension() || std::filesystem::exists(path, error)) return path;
+    try {
+        return dataFile("models/" + word + ".safetensors");
+    } catch (const Error&) {
+        throw Error(Area::model,
+                    "There is no model named " + word + ": name a .safetensors file, portrait or portrait-lite.");
+    }
+}
+
 }  // namespace matte

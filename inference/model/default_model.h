@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace matte {
 
@@ -12,5 +13,8 @@ namespace matte {
 std::filesystem::path dataFile(const std::filesystem::path& name);
 /// The model used when none is named. Throws Error(model) when it is missing.
 std::filesystem::path defaultModel();
+/// The model that people mean by `word`: the default one for none, a file, or one of those that come with the program
+/// by its name ("portrait-lite"). Throws Error(model) when a name is not known; whether a file can be read shows later.
+std::filesystem::path findModel(const std::string& word);
 
 }  // namespace matte

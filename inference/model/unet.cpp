@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "inference/error.h"
+#include "inference/model/layer_cost.h"
 
 namespace matte {
 namespace {
@@ -189,13 +190,7 @@ Size UNet::inputSize(Size picture, int longestSide) const {
 
 double UNet::flops(Size input) const {
     double sum = 0;
-    for (const Conv& layer : layers_) {
-        // Every weight of a 3x3 or 1x1 filter meets each output pixel once; a 2x2 up-sampling's meets a quarter of
-        // them.
-        const double pixels =
-            double(input.width >> tensors_[layer.out].level) * (input.height >> tensors_[layer.out].level);
-        sum += 2 * double(layer.filter.weights.size()) * pixels / (layer.kind == ConvKind::up2x2 ? 4 : 1);
-    }
+    for (const Conv& layer : layers_) sum += layerFlops(*this, layer, input);
     return sum;
 }
 
