@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/ladder/layered_network.h"
+
+#include <chrono>
+#include <cstring>
+
+namespace matte::ladder {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double msSince(Clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+/// One step of the plan: a layer between two tensors, for a block of the network.
+struct Step {
+    std::unique_ptr<Layer> layer;
+    std::size_t in = 0, inFloats = 0, out = 0, outFloats = 0;
+    std::size_t block = 0;  ///< index into the report's transfers
+};
+
+class LayeredNetwork final : public NetworkMethod {
+public:
+    LayeredNetwork(ModelPointer model, const Layers& layers) : model_(std::move(model)), layers_(layers) {}
+
+    void configure(Size size) override {
+        if (size == size_ && memory_) return;
+        steps_.clear();
+        memory_.reset();  // the old one first: both may not fit
+        memory_ = makeMemory(layers_.where);
+        size_ = size;
+        place();
+        values_ = memory_->allocate(floats_);
+        if (!layers_.resident) host_ = std::make_unique_for_overwrite<float[]>(floats_);
+        plan();
+    }
+
+    RunReport run(std::span<const float> input, std::span<float> alpha) override {
+        const auto start = Clock::now();
+        RunReport report;
+        report.transfers = blocks_;
+        const std::size_t pixels = size_.pixels();
+        planar_.resize(3 * pixels);
+        for (std::size_t i = 0; i < 3 * pixels; ++i) planar_[i % 3 * pixels + i / 3] = input[i];
+        if (layers_.resident) {
+            memory_->upload(values_ + offsets_.front(), planar_.data(), planar_.size());
+            if (!report.transfers.empty()) ++report.transfers.front().in;
+            report.computeMs = memory_->time([&] {
+                for (const Step& step : steps_) runOn(step);
+            });
+            memory_->download(alpha.data(), values_ + offsets_.back(), pixels);
+        } else {
+            std::memcpy(host_.get() + offsets_.front(), planar_.data(), planar_.size() * sizeof(float));
+            const auto began = Clock::now();
+            for (const Step& step : steps_) runCopying(step, report);
+            report.computeMs = msSince(began);
+            std::memcpy(alpha.data(), host_.get() + offsets_.back(), pixels * sizeof(float));
+        }
+        report.ms = msSince(start);
+        return report;
+    }
+
+    [[nodiscard]] std::vector<float> activation(int index) const override {
+        const Shape shape = shapeOf(index);
+        std::vector<float> planar(shape.floats()), values(planar.size());
+        memory_->download(planar.data(), values_ + offsets_[std::size_t(index)], planar.size());
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const std::size_t channels = std::size_t(shape.channels);
+            values[i] = planar[i % channels * shape.pixels() + i / channels];
+        }
+        return values;
+    }
+
+private:
+    [[nodiscard]] Shape shapeOf(int index) const {
+        const Tensor& tensor = model_->unet.tensors()[std::size_t(index)];
+        return {1, tensor.channels, size_.height >> tensor.level, size_.width >> tensor.level};
+    }
+
+    /// Every tensor has its own place, and the two inputs of a decoder lie side by side, the skip first: with the
+    /// channels outermost, that is their concatenation.
+    void place() {
+        const std::size_t count = model_->unet.tensors().size();
+        std::vector<int> second(count, kNoTensor);
+        std::vector<bool> placed(count, false);
+        for (const Conv& layer : model_->unet.layers()) {
+            if (layer.in1 != kNoTensor) second[std::size_t(layer.in0)] = layer.in1;
+        }
+        offsets_.assign(count, 0);
+        floats_ = 0;
+        const auto put = [&](int tensor) {
+            offsets_[std::size_t(tensor)] = floats_;
+            floats_ += shapeOf(tensor).floats();
+            placed[std::size_t(tensor)] = true;
+        };
+        for (int i = 0; i < int(count); ++i) {
+            if (placed[std::size_t(i)]) continue;
+            put(i);
+            if (second[std::size_t(i)] != kNoTensor) put(second[std::size_t(i)]);
+            floats_ = (floats_ + 63) / 64 * 64;
+        }
+    }
+
+    void plan() {
+        blocks_.clear();
+        const auto enterBlock = [&](const std::string& name) {
+            if (blocks_.empty() || blocks_.back().block != name) blocks_.push_back({name, 0, 0});
+        };
+        const auto add = [&](std::unique_ptr<Layer> layer, int in, std::size_t inFloats, int out) {
+            steps_.push_back({std::move(layer), offsets_[std::size_t(in)], inFloats, offsets_[std::size_t(out)],
+                              shapeOf(out).floats(), blocks_.size() - 1});
+        };
+        for (std::size_t i = 0; i < model_->blocks.size(); ++i) {
+            const Conv& layer = model_->unet.layers()[i];
+            enterBlock(layer.name.substr(0, layer.name.find('.')));
+            Shape in = shapeOf(layer.in0);
+            if (layer.in1 != kNoTensor) in.channels += shapeOf(layer.in1).channels;
+            switch (layer.kind) {
+                case ConvKind::conv3x3:
+                    add(layers_.block(model_->blocks[i], in), layer.in0, in.floats(), layer.out);
+                    break;
+                case ConvKind::up2x2: add(layers_.upConv(layer.filter, in), layer.in0, in.floats(), layer.out); break;
+                case ConvKind::head1x1: add(layers_.head(layer.filter, in), layer.in0, in.floats(), layer.out); break;
+            }
+            if (layer.pooled == kNoTensor) continue;
+            // The pooling belongs to the block that it feeds, as in the course's table.
+            const std::string& next = model_->unet.layers()[i + 1].name;
+            enterBlock(next.substr(0, next.find('.')));
+            const Shape pooled = shapeOf(layer.out);
+            add(layers_.maxPool(pooled), layer.out, pooled.floats(), layer.pooled);
+        }
+        if (layers_.where == Where::cpu) blocks_.clear();
+    }
+
+    void runOn(const Step& step) {
+        for (int i = 0; i < step.layer->steps(); ++i) {
+            step.layer->run(i, values_ + step.in, values_ + step.out, memory_->stream());
+        }
+    }
+
+    void runCopying(const Step& step, RunReport& report) {
+        BlockTransfers& transfers = report.transfers[step.block];
+        for (int i = 0; i < step.layer->steps(); ++i) {
+            const std::size_t in = i == 0 ? step.in : step.out, floats = i == 0 ? step.inFloats : step.outFloats;
+            memory_->upload(values_ + in, host_.get() + in, floats);
+            step.layer->run(i, values_ + in, values_ + step.out, memory_->stream());
+            memory_->download(host_.get() + step.out, values_ + step.out, step.outFloats);
+            ++transfers.in;
+            ++transfers.out;
+        }
+    }
+
+    ModelPointer model_;
+    Layers layers_;
+    Size size_{};
+    std::unique_ptr<Memory> memory_;
+    std::vector<std::size_t> offsets_;  ///< of each tensor in values_, in floats
+    std::size_t floats_ = 0;
+    float* values_ = nullptr;
+    std::unique_ptr<float[]> host_;  ///< the same tensors, for a method that copies around each step
+    std::vector<float> planar_;
+    std::vector<Step> steps_;
+    std::vector<BlockTransfers> blocks_;
+};
+
+}  // namespace
+
+std::unique_ptr<NetworkMethod> makeLayeredNetwork(const ModelPointer& model, const Layers& layers) {
+    return std::make_unique<LayeredNetwork>(model, layers);
+}
+
+}  // namespace matte::ladder

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ladder's methods run: the network's table together with the numbers that UNet folds away, so that the early
+// rungs can run batch norm as a layer of its own. Immutable once made; any thread.
+//
+//     const Model model = Model::load(Safetensors::read(path));
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "inference/model/unet.h"
+
+namespace matte::ladder {
+
+/// [N, C, H, W] floats, as PyTorch keeps them.
+struct Shape {
+    int batch = 1, channels = 0, height = 0, width = 0;
+    [[nodiscard]] std::size_t pixels() const { return std::size_t(height) * width; }
+    [[nodiscard]] std::size_t floats() const { return std::size_t(batch) * channels * pixels(); }
+};
+
+/// y = gamma (x - mean) / sqrt(variance + epsilon) + beta, each [channels].
+struct BatchNorm {
+    std::vector<float> gamma, beta, mean, variance;
+    float epsilon = 1e-5F;
+};
+
+/// A 3x3 convolution as it was trained, and what follows it.
+struct Block {
+    Filter filter;
+    std::optional<BatchNorm> norm;
+    bool relu = false;
+};
+
+/// The block's filter with its batch norm multiplied in (in double precision): w' = w s, b' = beta + (b - mean) s with
+/// s = gamma / sqrt(variance + epsilon).
+Filter folded(const Block& block);
+
+struct Model {
+    UNet unet;
+    std::vector<Block> blocks;  ///< one for each of unet.layers(); those that are no conv3x3 hold the filter alone
+
+    /// Throws Error(model) for what UNet::load() refuses.
+    static Model load(const Safetensors& file);
+    /// A U-Net with widths[i] channels at level i, weights of variance 2 / fan-in (He et al. 2015) and batch norm near
+    /// the identity: the same for a seed on every machine.
+    static Model random(const std::vector<int>& widths, unsigned seed);
+};
+
+}  // namespace matte::ladder
