@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import torch
 
 # How often a photo is drawn, by source: those that people labelled with care count for more.
-SHARE = {"labelled/eg1800": 1.4, "labelled/eg1800-extra": 1.4, "labelled/clothing-co-parsing": 1.2, "labelled/VikramShenoy97": 1.0}
-OTHER_SHARE = 0.9
+SHARE = {"labelled/eg1800": 2.0, "labelled/eg1800-extra": 2.0, "labelled/clothing-co-parsing": 1.8, "labelled/VikramShenoy97": 2.0}
+OTHER_SHARE = 0.75
 
 
 def decode(data, channels):
@@ -29,7 +29,8 @@ def decode(data, channels):
 
 class PhotoSet:
     """n photos with mattes: pixels uint8 [n, 4, S, S] (RGB and matte, top left of a square), sizes float [n, 2] (width, height), soft bool [n] (the matte was made by
-    models and is soft), touch float [n, 4] (share of the left, top, right and bottom edge that a person covers), weight float [n]."""
+    models and is soft), touch float [n, 4] (share of the left, top, right and bottom edge that a person covers), weight float [n], slant float [n] (the logarithm of
+    height by width)."""
 
     def __init__(self, items, device):
         """items: (source, photo uint8 [3, h, w], matte uint8 [1, h, w] or None, soft)."""
@@ -45,6 +46,7 @@ class PhotoSet:
         self.soft = torch.tensor([soft for _, _, _, soft in items]).to(device)
         self.touch = torch.tensor([edges(matte) for _, _, matte, _ in items]).to(device)
         self.weight = torch.tensor([SHARE.get(source, OTHER_SHARE) for source in self.sources])
+        self.slant = torch.log(self.sizes[:, 1] / self.sizes[:, 0]).cpu()
         self.pixels = pixels.to(device)
         # A person that no edge but the bottom one cuts off can stand anywhere in another picture.
         self.placeable = torch.nonzero(self.touch[:, :3].amax(1) < 0.03).flatten().cpu()
@@ -95,3 +97,23 @@ def load(folder, device, threads=16, only_held_out=False):
         [item for split, item in photos if split == "val"],
     ]
     return [PhotoSet(items, device) if items else None for items in kinds]
+
+
+def has_packs(folder):
+    return any(name.endswith(".zip") for name in os.listdir(folder))
+
+
+def load_folder(folder, device):
+    """A PhotoSet of the photos NAME.jpg with mattes NAME.png in `folder` and below; the source of each is its folder."""
+    items = []
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.join(place, name)
+            matte = os.path.splitext(path)[0] + ".png"
+            if path.endswith(".jpg") and os.path.exists(matte):
+                with open(path, "rb") as photo, open(matte, "rb") as alpha:
+                    items.append((os.path.relpath(place, folder), decode(photo.read(), 3), decode(alpha.read(), 1), False))
+    if not items:
+        raise FileNotFoundError(f"no NAME.jpg with NAME.png below {folder}")
+    return PhotoSet(items, device)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Scores model files on the validation photos at several input sizes, as the engines would run them: area averages when a photo shrinks, linear interpolation when it grows,
-the matte brought back to the photo's size and compared there.
+"""Scores model files on photos with mattes at several input sizes, as the engines run them; metrics.py has the measures.
 
     python3 evaluate.py DATA portrait.safetensors [--json scores.json] [--sheet sheet.png --beside other.safetensors]
+    python3 evaluate.py DATA portrait.safetensors --refined --full      the same numbers as `matte-cli evaluate DATA --engine cpu`
 
-miou: mean of the IoU of person and of background, by photo, then over photos; person: the IoU of the person alone; mad: mean absolute difference; boundary: F-score of the
-outline within 2 pixels; uncertain: share of pixels with alpha from .05 to .95; worst: mean miou of the worst tenth.
+DATA is a folder of packs (their validation photos are taken), or of photos NAME.jpg with mattes NAME.png. A photo shrinks by area averages and grows by linear
+interpolation, and so does the network's matte on its way back to the photo's size, where it is compared. --refined adds what the engines do to it.
 """
 import argparse
 import json
@@ -16,25 +16,10 @@ from torch.nn import functional as F
 
 import data
 import model
+from metrics import QUICK, SLOW, mean_scores, score
+from refine import refined, resample
 
 SIZES = (256, 384, 512, 768)
-
-
-def taps(inputs, outputs, device):
-    """The matrix [outputs, inputs] of inference/cpu/resample.h: what share of each input an output takes."""
-    scale = inputs / outputs
-    at = torch.arange(outputs, dtype=torch.float64, device=device).view(-1, 1)
-    cell = torch.arange(inputs, dtype=torch.float64, device=device).view(1, -1)
-    if scale > 1:
-        covered = torch.minimum((at + 1) * scale, cell + 1) - torch.maximum(at * scale, cell)
-        return (covered.clamp_min(0) / scale).float()
-    centre = ((at + 0.5) * scale - 0.5).clamp(0, inputs - 1)
-    return (1 - (centre - cell).abs()).clamp_min(0).float()
-
-
-def resample(planes, height, width):
-    down, across = taps(planes.shape[2], height, planes.device), taps(planes.shape[3], width, planes.device)
-    return down @ planes @ across.T
 
 
 def input_size(height, width, longest, multiple):
@@ -44,55 +29,22 @@ def input_size(height, width, longest, multiple):
 
 
 @torch.no_grad()
-def matte(net, photo, longest):
-    """RGB [1, 3, h, w] in 0 to 1 -> alpha [1, 1, h, w]."""
+def matte(net, photo, longest, refine=False):
+    """RGB [1, 3, h, w] in 0 to 1 -> alpha [1, 1, h, w]; `refine`: as the engines show it."""
     height, width = photo.shape[2:]
     inputs = model.normalise(resample(photo, *input_size(height, width, longest, net.multiple)))
-    return resample(torch.sigmoid(net(inputs.contiguous(memory_format=torch.channels_last))), height, width)
+    found = torch.sigmoid(net(inputs.contiguous(memory_format=torch.channels_last)))
+    return refined(photo, found) if refine else resample(found, height, width)
 
 
-def iou(a, b):
-    either = (a | b).sum()
-    return ((a & b).sum() / either) if either else torch.ones(())
-
-
-def outline(mask):
-    mask = mask.float()
-    return (mask - -F.max_pool2d(-mask, 3, stride=1, padding=1)) > 0
-
-
-def boundary_f(found, truth, tolerance=2):
-    a, b = outline(found), outline(truth)
-    if not a.any() or not b.any():
-        return float(a.any() == b.any())
-    near = [F.max_pool2d(edge.float(), 2 * tolerance + 1, stride=1, padding=tolerance) > 0 for edge in (a, b)]
-    precision, recall = (a & near[1]).sum() / a.sum(), (b & near[0]).sum() / b.sum()
-    return float(2 * precision * recall / (precision + recall).clamp_min(1e-9))
-
-
-def score(alpha, truth):
-    found, person = alpha > 0.5, truth > 0.5
-    inner = float(iou(found, person))
-    return {
-        "miou": (inner + float(iou(~found, ~person))) / 2,
-        "person": inner,
-        "mad": float((alpha - truth).abs().mean()),
-        "boundary": boundary_f(found, person),
-        "uncertain": float(((alpha > 0.05) & (alpha < 0.95)).float().mean()),
-    }
-
-
-def mean_scores(rows):
-    means = {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
-    worst = sorted(row["miou"] for row in rows)[: max(1, len(rows) // 10)]
-    return {**means, "worst": sum(worst) / len(worst), "photos": len(rows)}
-
-
-def evaluate(net, photos, sizes=SIZES):
+def evaluate(net, photos, sizes=SIZES, refine=False, full=False):
     """{size: {source: scores}}, "all" among the sources."""
     table = {}
     for longest in sizes:
-        rows = [(photos.sources[i], score(matte(net, photos.photo(i)[0], longest), photos.photo(i)[1])) for i in range(len(photos))]
+        rows = []
+        for i in range(len(photos)):
+            photo, truth = photos.photo(i)
+            rows.append((photos.sources[i], score(matte(net, photo, longest, refine), truth, full)))
         groups = {source: [row for s, row in rows if s == source] for source in sorted(set(photos.sources))}
         groups["all"] = [row for _, row in rows]
         table[str(longest)] = {source: mean_scores(group) for source, group in groups.items()}
@@ -100,10 +52,11 @@ def evaluate(net, photos, sizes=SIZES):
 
 
 def show(name, table):
-    print(f"{name}\n{'size':>5} {'source':28} {'miou':>7} {'person':>7} {'mad':>7} {'bound.':>7} {'uncert.':>7} {'worst':>7} {'photos':>6}")
+    columns = [name for name in (*QUICK, *SLOW, "worst") if name in next(iter(next(iter(table.values())).values()))]
+    print(f"{name}\n{'size':>5} {'source':28} " + " ".join(f"{column[:7]:>7}" for column in columns) + f" {'photos':>6}")
     for size, groups in table.items():
         for source, s in groups.items():
-            print(f"{size:>5} {source:28} " + " ".join(f"{s[k]:7.4f}" for k in ("miou", "person", "mad", "boundary", "uncertain", "worst")) + f" {s['photos']:6}")
+            print(f"{size:>5} {source:28} " + " ".join(f"{s[column]:7.4f}" for column in columns) + f" {s['photos']:6}")
 
 
 def sheet(path, nets, photos, longest, count=48, side=160, across=4):
@@ -127,9 +80,11 @@ def sheet(path, nets, photos, longest, count=48, side=160, across=4):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", help="folder of packs")
+    parser.add_argument("data", help="folder of packs, or of photos with mattes")
     parser.add_argument("model")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--refined", action="store_true", help="with the engines' refinement and 8 bits")
+    parser.add_argument("--full", action="store_true", help="gradient and connectivity errors too, which take longer")
     parser.add_argument("--json")
     parser.add_argument("--beside", help="another model file to score and show for comparison")
     parser.add_argument("--sheet", help="where to write a contact sheet")
@@ -138,9 +93,9 @@ def main(argv=None):
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     # Sums in f32, as the engines keep them.
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    photos = data.load(args.data, device, only_held_out=True)[2]
+    photos = data.load(args.data, device, only_held_out=True)[2] if data.has_packs(args.data) else data.load_folder(args.data, device)
     nets = [model.load_model(path)[0].to(device, memory_format=torch.channels_last) for path in (args.model, args.beside) if path]
-    tables = [evaluate(net, photos, args.sizes) for net in nets]
+    tables = [evaluate(net, photos, args.sizes, args.refined, args.full) for net in nets]
     for path, table in zip((args.model, args.beside), tables):
         show(path, table)
     if args.json:

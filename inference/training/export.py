@@ -12,7 +12,7 @@ import torch
 import model
 
 DATA = (
-    "trained from scratch on eg1800, clothing-co-parsing and mixed photos labelled by people, photos with mattes on which four models agree, "
+    "eg1800, clothing-co-parsing and mixed photos labelled by people, photos with mattes on which four models agree, "
     "and photos of empty rooms; research use; see the model card"
 )
 

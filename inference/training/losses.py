@@ -5,7 +5,6 @@ from torch.nn import functional as F
 
 HUMAN_EDGE = 0.4  # trust in a human matte within a few pixels of its edge, for the losses about softness
 DOUBT = 0.25  # trust in a model's matte where it is neither 0 nor 1 over an area too broad for hair
-WEIGHTS = {"bce": 1.0, "l1": 1.0, "pyramid": 0.6, "overlap": 0.6, "aux": 0.3, "steady": 0.5}
 
 
 def spread(alpha, radius):
@@ -75,5 +74,5 @@ def matte_loss(logits, aux, target, soft):
     return terms
 
 
-def total(terms):
-    return sum(WEIGHTS[name] * value for name, value in terms.items())
+def total(terms, weights):
+    return sum(weights[name] * value for name, value in terms.items())

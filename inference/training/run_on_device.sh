@@ -3,10 +3,10 @@
 # One stage of training on a GPU machine, from the repository's root; each ends well inside ten minutes. State lies in $WORK, results go to $OUT.
 #
 #   run_on_device.sh stash                                   keep the packs that came along
-#   run_on_device.sh train NAME MINUTES TOTAL [train.py options]   go on training NAME, then export, score and draw
+#   run_on_device.sh train NAME MINUTES TOTAL [train.py options]   go on training NAME, score it, export it
 #
 # Packs in .train are kept as well. NAME is portrait or portrait-lite. When a machine was lost, put the model file that came back where train.py can
-# read it and add: --init FILE --elapsed MINUTES. GPUS=4 trains on four GPUs.
+# read it and add: --init FILE --elapsed MINUTES. GPUS=4 trains on four GPUs. COMMIT is noted in the model file.
 set -u
 WORK=${WORK:-/tmp/train}
 OUT=${OUT:-$WORK/out}
@@ -18,6 +18,7 @@ for pack in .train/*.zip .train/*/*.zip; do
     [ -e "$pack" ] && cp "$pack" "$WORK/data/"
 done
 ls -l "$WORK/data"
+nvidia-smi --query-gpu=name,power.draw --format=csv,noheader 2>/dev/null
 stage=${1:?stage: stash or train}
 [ "$stage" = stash ] && exit 0
 
@@ -25,22 +26,18 @@ name=$2 minutes=$3 total=$4
 shift 4
 run="$WORK/$name"
 mkdir -p "$run"
-nvidia-smi -L 2>/dev/null
-launch="python3"
-[ "${GPUS:-1}" -gt 1 ] && launch="torchrun --standalone --nproc-per-node $GPUS"
+
+# Power in the middle of the run, for the model card.
+(sleep "$(python3 -c "print(int($minutes * 30))")" && nvidia-smi --query-gpu=power.draw,utilization.gpu --format=csv,noheader 2>/dev/null >"$run/power") &
 
 # The time limit only ends a run that hangs: what it last saved is exported all the same.
-limit=$(python3 -c "print(int($minutes * 60 + 60))")
-timeout -k 5 "$limit" $launch "$HERE/train.py" "$WORK/data" --model "$name" --out "$run" --minutes "$minutes" --total-minutes "$total" "$@" 2>&1 |
-    tee "$OUT/$name.log"
+limit=$(python3 -c "print(int($minutes * 60 + 50))")
+timeout -k 5 "$limit" python3 "$HERE/train.py" "$WORK/data" --model "$name" --out "$run" --minutes "$minutes" --total-minutes "$total" \
+    --gpus "${GPUS:-1}" --scores "$@" 2>&1 | tee "$OUT/$name.log"
+[ -s "$run/power" ] && tee -a "$OUT/$name.log" <"$run/power"
 
 side=384
 [ "$name" = portrait-lite ] && side=256
-model="$OUT/$name.safetensors"
-commit=${COMMIT:-unknown}
-python3 "$HERE/export.py" "$run/checkpoint.pt" "$model" --longest-side $side --commit "$commit" || exit 1
-cp "$model" "$WORK/$name.safetensors"
-timeout 100 python3 "$HERE/evaluate.py" "$WORK/data" "$model" --beside resources/models/portrait.safetensors \
-    --json "$OUT/$name.json" --sheet "$OUT/$name.jpg" --sheet-size $side 2>&1 | tee -a "$OUT/$name.log"
-[ -s "$OUT/$name.json" ] && python3 "$HERE/export.py" "$run/checkpoint.pt" "$model" --longest-side $side --commit "$commit" --scores "$OUT/$name.json"
+python3 "$HERE/export.py" "$run/checkpoint.pt" "$OUT/$name.safetensors" --longest-side $side --commit "${COMMIT:-unknown}" || exit 1
+cp "$OUT/$name.safetensors" "$WORK/"
 ls -l "$OUT"

@@ -6,11 +6,12 @@ import math
 import torch
 from torch.nn import functional as F
 
-EMPTY = 0.07  # share of scenes without a person
-REPLACED = 0.40  # share with another background
-COMPANY = 0.14  # share with a second person
-FURNITURE = 0.30  # share with blocks at the frame's edges
+EMPTY = 0.06  # share of scenes without a person
+REPLACED = 0.36  # share with another background
+COMPANY = 0.12  # share with a second person
+FURNITURE = 0.20  # share with blocks at the frame's edges
 BARS = 0.03  # share of replaced backgrounds of one colour
+UNLIKE = 0.4  # how often a photo is drawn for a frame of another shape, of which it fills only a part, beside one of the frame's shape
 
 
 class Random:
@@ -73,7 +74,7 @@ def crop(photos, index, size, random, strength):
     scale = fit * zoom.view(-1, 1) * torch.stack([stretch, 1 / stretch], 1)
     # A photo whose shape is near the frame's is shown whole, a little distorted, as the program shows it to the network.
     whole = extent / frame
-    near = (whole.amax(1) / whole.amin(1) < 1.25) & random.chance(0.35, n)
+    near = (whole.amax(1) / whole.amin(1) < 1.25) & random.chance(0.4 + 0.4 * (1 - strength), n)
     scale = torch.where(near.view(-1, 1), whole, scale)
     scale = torch.minimum(scale, whole)
     room = (extent - scale * frame).clamp_min(0)
@@ -171,7 +172,8 @@ def furniture(image, alpha, random):
 
 def compose(people, backgrounds, n, size, random, strength=1.0):
     """(RGB [n, 3, H, W], alpha [n, 1, H, W], soft bool [n]) for a frame of `size` (H, W). Strength 0 to 1: how far scenes stray from the photos."""
-    index = random.draw(people.weight, n)
+    like = (people.slant - math.log(size[0] / size[1])).abs() < math.log(1.4)
+    index = random.draw(people.weight * torch.where(like, 1.0, UNLIKE), n)
     pixels, _ = crop(people, index, size, random, strength)
     image, alpha = pixels[:, :3], pixels[:, 3:]
     soft = people.soft[index.to(image.device)]

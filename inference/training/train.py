@@ -3,28 +3,27 @@
 """Trains a matting network on packed photos for a number of minutes; a later run can go on from its checkpoint. README.md has the commands.
 
 The schedule (learning rate, strength of augmentation) spans --total-minutes of training; a run stops after its own --minutes. With --steps the schedule counts steps instead
-of minutes, which makes a run repeatable. Under torchrun every process trains on its own GPU and gradients are averaged.
+of minutes, which makes a run repeatable. With --gpus every process trains on its own GPU and gradients are averaged.
 """
 import argparse
 import contextlib
 import copy
-import math
 import os
 import time
 
 import torch
-from torch import distributed
 
 import camera
 import data
+import evaluate
 import losses
 import model
 import scene
+import schedule
+from team import Team, launch
 
-# Frames by their proportions, height to width: photos of people stand, cameras lie.
-SHAPES = [(12, 9), (12, 9), (12, 8), (12, 10), (11, 11), (9, 12), (8, 12), (7, 12)]
-SIZES = [256, 288, 320, 320, 384, 384, 448, 512, 640, 768]  # longest side
-SIZE_SHARES = [4, 4, 4, 4, 4, 4, 3, 3, 1, 1]
+BN_MOMENTUM = 0.01  # statistics of about a hundred batches, so of every size of frame
+CLIP = 2.0  # the longest gradient that is followed
 
 
 def parse(argv=None):
@@ -36,48 +35,26 @@ def parse(argv=None):
     parser.add_argument("--total-minutes", type=float, help="length of the whole schedule; default: --minutes")
     parser.add_argument("--steps", type=int, help="the schedule in steps, instead of minutes")
     parser.add_argument("--stop-after", type=int, help="stop this run at this step of the schedule")
-    parser.add_argument("--megapixels", type=float, default=7.0, help="pixels of a batch on each GPU")
+    parser.add_argument("--megapixels", type=float, default=5.0, help="pixels of a batch on each GPU")
     parser.add_argument("--rate", type=float, default=2e-3)
-    parser.add_argument("--decay", type=float, default=0.03)
+    parser.add_argument("--decay", type=float, default=0.04, help="of weights, as in AdamW")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--init", help="a model file to start from instead of random weights")
     parser.add_argument("--elapsed", type=float, default=0, help="minutes of the schedule that --init has behind it")
     parser.add_argument("--teacher", help="a model file whose mattes the network learns beside the labels")
+    parser.add_argument("--gpus", type=int, default=1, help="processes that train together, each on its own GPU")
+    parser.add_argument("--scores", action="store_true", help="score the averaged weights on the validation photos at the end")
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies the sizes of frames")
     return parser.parse_args(argv)
-
-
-class Team:
-    """The processes that train together, one by itself by default."""
-
-    def __init__(self):
-        self.size, self.rank = int(os.environ.get("WORLD_SIZE", 1)), int(os.environ.get("RANK", 0))
-        cuda = torch.cuda.is_available()
-        self.device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0))) if cuda else torch.device("cpu")
-        if cuda:
-            torch.cuda.set_device(self.device)
-        if self.size > 1:
-            distributed.init_process_group("nccl" if cuda else "gloo")
-
-    def average(self, tensors):
-        if self.size > 1:
-            flat = torch.cat([t.flatten() for t in tensors])
-            distributed.all_reduce(flat)
-            flat /= self.size
-            for t, part in zip(tensors, flat.split([t.numel() for t in tensors])):
-                t.copy_(part.view_as(t))
-
-    def agreed(self, value):
-        """The first process's value."""
-        if self.size == 1:
-            return value
-        tensor = torch.tensor([value], dtype=torch.float64, device=self.device)
-        distributed.broadcast(tensor, 0)
-        return float(tensor)
-
-    def say(self, *words):
-        if self.rank == 0:
-            print(*words, flush=True)
+def gathered(parameters):
+    """One vector in which the gradients of all `parameters` lie, each laid out as its parameter is: one operation clears, averages or scales them all."""
+    parameters = list(parameters)
+    vector = torch.zeros(sum(p.numel() for p in parameters), device=parameters[0].device)
+    begin = 0
+    for p in parameters:
+        p.grad = vector[begin : begin + p.numel()].as_strided(p.shape, p.stride(), begin)
+        begin += p.numel()
+    return vector
 
 
 class Trainer:
@@ -86,15 +63,20 @@ class Trainer:
         device = team.device
         torch.manual_seed(args.seed)
         net = model.load_model(args.init)[0] if args.init else model.UNet(model.WIDTHS[args.model])
+        self.norms = [module for module in net.modules() if isinstance(module, torch.nn.BatchNorm2d)]
+        for norm in self.norms:
+            norm.momentum = BN_MOMENTUM
         self.net = net.train().to(device, memory_format=torch.channels_last)
+        self.gradients = gathered(self.net.parameters())
         self.ema = copy.deepcopy(self.net).eval().requires_grad_(False)
         weights = [p for p in self.net.parameters() if p.ndim > 1]
         others = [p for p in self.net.parameters() if p.ndim == 1]
         groups = [{"params": weights, "weight_decay": args.decay}, {"params": others, "weight_decay": 0.0}]
         self.optimizer = torch.optim.AdamW(groups, lr=args.rate, betas=(0.9, 0.98), **({"fused": True} if device.type == "cuda" else {}))
-        self.teacher = model.load_model(args.teacher)[0].to(device, memory_format=torch.channels_last) if args.teacher else None
+        self.teacher = model.folded(model.load_model(args.teacher)[0]).to(device, memory_format=torch.channels_last) if args.teacher else None
         self.step, self.fresh = 0, 0  # steps of the schedule; steps since the optimiser was new
         self.minutes = args.elapsed
+        self.settled = False
         self.pixels = args.megapixels * 1e6
         torch.manual_seed(args.seed + 100 + team.rank)  # noise on the accelerator
         self.frames = scene.Random(args.seed, "cpu")  # the same in every process: all work on frames of one size at a time
@@ -111,30 +93,35 @@ class Trainer:
         return self.minutes / (self.args.total_minutes or self.args.minutes)
 
     def rate(self):
-        """Warm-up over the first 2% (and 200 steps of a new optimiser), then a cosine to 1%."""
-        done = min(1.0, self.progress())
-        warm = min(1.0, (done + 1e-3) / 0.02, (self.fresh + 1) / (200 if not self.args.steps else 1))
-        return self.args.rate * warm * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * done)))
+        """The schedule's, after 200 steps of warm-up of an optimiser that is new in the middle of it."""
+        warm = min(1.0, (self.fresh + 1) / 200) if self.step > self.fresh or self.args.elapsed else 1.0
+        return self.args.rate * warm * schedule.rate(self.progress())
 
-    def strength(self):
-        """Full augmentation until the last fifth, which leads back towards photos as they are."""
-        return 1.0 - 0.6 * min(1.0, max(0.0, (self.progress() - 0.8) / 0.2))
+    def settle(self):
+        """Freezes batch norm, in all processes at the same statistics."""
+        if not self.settled and self.progress() >= schedule.SETTLED:
+            self.settled = True
+            for norm in self.norms:
+                self.team.average(norm.running_mean)
+                self.team.average(norm.running_var)
+                norm.eval()
 
     def frame(self):
         """(count, height, width) of the next batch."""
-        longest = SIZES[int(self.frames.draw(torch.tensor(SIZE_SHARES, dtype=torch.float), 1))] * self.args.scale
-        shape = SHAPES[int(self.frames.among(torch.arange(len(SHAPES)), 1))]
+        shares = torch.tensor(schedule.size_shares(self.progress()))
+        longest = schedule.SIZES[int(self.frames.draw(shares, 1))] * self.args.scale
+        shape = schedule.SHAPES[int(self.frames.among(torch.arange(len(schedule.SHAPES)), 1))]
         height, width = (max(1, round(longest * side / max(shape) / self.net.multiple)) * self.net.multiple for side in shape)
-        return max(4, int(self.pixels / 1.25 / (height * width))), height, width
+        return max(4, int(self.pixels / (1 + schedule.twins(self.progress())) / (height * width))), height, width
 
     def batch(self):
         """(RGB, matte, soft, steady): the last `len(steady)` pictures are the first ones again, moved a little and with other noise; steady moves a matte alike."""
         count, height, width = self.frame()
-        strength = self.strength()
+        strength = schedule.strength(self.progress())
         image, alpha, soft = scene.compose(self.people, self.backgrounds, count, (height, width), self.random, strength)
         image = camera.colour(image, self.random, strength)
         image, alpha = camera.optics(image, alpha, self.random, strength)
-        twins = max(1, count // 4)
+        twins = max(1, int(count * schedule.twins(self.progress())))
         move = camera.shifted(alpha[:twins], self.random)
         light = torch.exp(self.random.normal(0.03, twins, 1, 1, 1))
         image = torch.cat([image, (move(image[:twins]) * light).clamp(0, 1)])
@@ -151,7 +138,7 @@ class Trainer:
         terms = losses.matte_loss(logits, aux, alpha, soft)
         if self.teacher:
             lesson = losses.matte_loss(logits, [], taught, torch.ones_like(soft))
-            terms = {name: 0.4 * value + 0.6 * lesson.get(name, value) for name, value in terms.items()}
+            terms = {name: 0.5 * value + 0.5 * lesson.get(name, value) for name, value in terms.items()}
         twins, move = steady
         found = torch.sigmoid(logits.float())
         margin = 3
@@ -160,12 +147,13 @@ class Trainer:
         return terms
 
     def train_step(self):
+        self.settle()
         terms = self.losses(*self.batch())
-        loss = losses.total(terms)
-        self.optimizer.zero_grad(set_to_none=True)
+        loss = losses.total(terms, schedule.loss_weights(self.progress()))
+        self.gradients.zero_()
         loss.backward()
-        self.team.average([p.grad for p in self.net.parameters() if p.grad is not None])
-        torch.nn.utils.clip_grad_norm_(self.net.parameters(), 2.0)
+        self.team.average(self.gradients)
+        self.gradients *= (CLIP / (self.gradients.norm() + 1e-6)).clamp(max=1)
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate()
         self.optimizer.step()
@@ -210,7 +198,7 @@ class Trainer:
 
 
 def run(trainer, checkpoint):
-    """Trains until this run's minutes or steps are over; saves every two minutes and at the end."""
+    """Trains until this run's minutes or steps are over; saves every minute and at the end."""
     args, team = trainer.args, trainer.team
     began, before, saved = time.time(), trainer.minutes, time.time()
     seen, sums, last = 0, {}, 0.0
@@ -237,7 +225,7 @@ def run(trainer, checkpoint):
             pictures = seen * trainer.pixels / (320 * 240) * team.size / max(1e-6, time.time() - (last or began))
             team.say(f"{trainer.minutes:6.2f} min step {trainer.step} {pictures:.0f} pictures/s (of 320x240) rate {trainer.rate():.2e} {means}")
             seen, sums, last = 0, {}, time.time()
-        if team.rank == 0 and time.time() - saved > 120:
+        if team.rank == 0 and time.time() - saved > 60:
             trainer.save(checkpoint)
             saved = time.time()
     if team.rank == 0:
@@ -247,12 +235,14 @@ def run(trainer, checkpoint):
 
 def main(argv=None):
     args = parse(argv)
+    if args.gpus > 1 and "RANK" not in os.environ:
+        raise SystemExit(launch(args.gpus))
     team = Team()
     # cuDNN's heuristics, not its trials: dozens of frame sizes would each cost seconds of trials.
     torch.backends.cudnn.benchmark = False
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     began = time.time()
-    people, backgrounds, _ = data.load(args.data, team.device)
+    people, backgrounds, held_out = data.load(args.data, team.device)
     team.say(f"{len(people)} photos of people, {len(backgrounds)} of rooms, loaded in {time.time() - began:.1f} s")
     trainer = Trainer(args, team, people, backgrounds)
     os.makedirs(args.out, exist_ok=True)
@@ -261,8 +251,11 @@ def main(argv=None):
         trainer.resume(checkpoint)
         team.say(f"going on from {checkpoint}: minute {trainer.minutes:.2f}, step {trainer.step}")
     run(trainer, checkpoint)
-    if team.size > 1:
-        distributed.destroy_process_group()
+    if args.scores and held_out:
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+        sizes = evaluate.SIZES[team.rank :: team.size]
+        evaluate.show(args.model, evaluate.evaluate(trainer.ema, held_out, sizes))
+    team.part()
 
 
 if __name__ == "__main__":
