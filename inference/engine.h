@@ -3,19 +3,26 @@
 // changed Look only composites again.
 //
 //     auto engine = Engine::create(UNet::load(readModel(path)), {});
-//     auto cutout = engine->cutOut(photo);
+//     auto cutout = engine->cutOut(photo);                             // a photo
 //     Output out = engine->composite(*cutout, look, photo->size());
+//
+//     engine->submit(frame, look);                                     // live: up to slots() under way
+//     Output shown = engine->take();
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "inference/error.h"
+#include "inference/frame.h"
 #include "inference/image.h"
 #include "inference/look.h"
 #include "inference/model/unet.h"
+#include "inference/picture.h"
 
 namespace matte {
 
@@ -28,12 +35,16 @@ using StageTimes = std::vector<StageTime>;
 
 enum class EngineKind { automatic = 1, cpu, cuda };
 
+/// fast: half precision (CUDA) or bf16 where the processor has AMX (CPU), sums in single precision. fp32: everything in
+/// single precision, for comparing and finding faults.
+enum class Precision { fast = 1, fp32 };
+
 struct EngineOptions {
     EngineKind kind = EngineKind::automatic;
     int threads = 0;             ///< CPU threads; 0 means every core
     int networkLongestSide = 0;  ///< pixels of the network's input, longest side; 0 means the model's own
-    bool allowBf16 = true;       ///< CPU: bf16 where the machine has AMX
-    bool stageTimes = true;      ///< CUDA: measure each stage; without it cutOut() returns before the GPU is done
+    Precision precision = Precision::fast;
+    bool tune = true;  ///< CUDA: time the kernels' configurations once for each input size; false: repeatable runs
 };
 
 /// The device of an engine failed. `lasting`: for good, rather than for want of memory for one picture.
@@ -63,10 +74,26 @@ protected:
     Cutout() = default;
 };
 
-/// A finished picture: rgba8, opaque unless the background is transparent (straight alpha).
+/// One layer of the network as it runs: for people who want to see where the time goes.
+struct LayerInfo {
+    std::string name;    ///< "down2.conv1"
+    std::string shape;   ///< "64 -> 64, 3x3, 192x112"
+    std::string kernel;  ///< what runs it: "wgmma 128x64x64, 4 stages"
+    double flops = 0;    ///< of one frame: a multiplication and an addition are two
+    double bytes = 0;    ///< that must at least be read and written
+};
+
+/// A finished picture and what it took.
 struct Output {
-    std::shared_ptr<const Image> image;
+    std::shared_ptr<const Picture> picture;
     StageTimes times;
+    // Live only:
+    std::uint64_t frame = 0;  ///< Frame::number of the frame that is shown; its matte is of the same frame
+    std::chrono::steady_clock::time_point captured;
+    std::size_t bytesUp = 0, bytesDown = 0;  ///< between host and device for this frame
+    std::vector<float> layerMs;              ///< as Engine::layers(); empty unless timeLayers() is on
+    bool matteUsable =
+        true;  ///< false: the network's output was not a matte (not finite); the picture is the background alone
 };
 
 /// One thread at a time. Every call throws Error(engine) when the device fails and Cancelled when the token was
@@ -89,6 +116,23 @@ public:
     virtual Output composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop = {}) = 0;
     /// The matte alone, gray8 (255 = person), with the look's threshold and softness, at `size`.
     virtual Image matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop = {}) = 0;
+
+    /// Where a source should keep its frames, so that submit() need not copy them. Lasts longer than the engine.
+    [[nodiscard]] virtual PixelMemory frameMemory() const { return {}; }
+    /// How many frames may be between submit() and take().
+    [[nodiscard]] virtual int slots() const = 0;
+    /// Starts on a frame, as far as the device does so by itself. Its image is read until take() has given its output.
+    virtual void submit(const Frame& frame, const Look& look) = 0;
+    /// The oldest frame's output at the frame's size, finished; waits for it. The picture's memory is used again once
+    /// nobody holds the picture.
+    virtual Output take() = 0;
+    /// Drops every frame under way and what was remembered of earlier ones: another source begins.
+    virtual void forget() = 0;
+    /// The network's layers at the size of the last frame or picture; empty before the first.
+    [[nodiscard]] virtual std::vector<LayerInfo> layers() const = 0;
+    /// Whether the following outputs say how long each layer took: the next one, then all, or one in a few where timing
+    /// costs time.
+    virtual void timeLayers(bool on) = 0;
 
 protected:
     Engine() = default;

@@ -10,7 +10,8 @@
 namespace matte {
 
 /// Which part of the world the error is about; the command line turns it into its exit code.
-enum class Area { input = 1, output, model, engine, usage };
+/// `source` is a camera or another live source that can't be had now, and perhaps later.
+enum class Area { input = 1, output, model, engine, usage, source };
 
 struct Error : std::runtime_error {
     Error(Area where, const std::string& sentence) : std::runtime_error(sentence), area(where) {}

@@ -31,11 +31,25 @@ struct Background {
     bool operator==(const Background&) const = default;
 };
 
+/// Where the person stands in the frame. A background of Kind::blur is the person's own room and goes with the person;
+/// where a person who was moved or made smaller leaves it bare, the blurred room's edge goes on.
+struct Stand {
+    bool mirrored = false;  ///< the person, and the room of Kind::blur, never a background picture
+    float scale = 1;        ///< 0.25 to 4, about the middle of the frame's lower edge
+    float x = 0, y = 0;     ///< moved to the right and down, in widths and heights of the frame, -1 to 1
+    bool operator==(const Stand&) const = default;
+};
+
 struct Look {
     Background background;
     float threshold = 0.5F;     ///< 0 to 1: alpha of the edge's middle; lower keeps more of the person
     float softness = 0.6F;      ///< 0 to 1: 1 leaves the edge as it was found, 0 makes it hard
     bool decontaminate = true;  ///< remove the old background's colour from the edge
+    float lightWrap = 0;        ///< 0 to 1: how much of the new background's light falls on the person's edge
+    Stand stand;
+    float steadiness = 0.7F;   ///< 0 to 1, live: how much a matte that nothing moved in is kept from the frames before
+    bool removeSpecks = true;  ///< live: parts of the matte much smaller than the person are taken out
+    bool nearestOnly = false;  ///< live: of several people only the one who takes the most room stays
     bool operator==(const Look&) const = default;
 };
 

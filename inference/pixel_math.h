@@ -70,6 +70,13 @@ MATTE_HOST_DEVICE inline float foregroundColor(float mixed, float alpha, float f
     return clampUnit(foreground + alpha * (mixed - alpha * foreground - (1 - alpha) * background));
 }
 
+/// The alpha to give foregroundColor() for a pixel that was found to be `found` of the person and is shown as `shown`
+/// (shapeAlpha()). Where the edge shows more than was found the colour turns into the pixel's own, which it must have
+/// been by where the person alone is shown: a jump there would make one pixel of two that hardly differ.
+MATTE_HOST_DEVICE inline float ownShare(float found, float shown) {
+    return found > shown ? found : shown;
+}
+
 /// Weight of the wider window's colour, so that a window without any of one side takes that side's colour from farther
 /// away.
 constexpr float kFromFarther = 1e-3F;
@@ -169,6 +176,126 @@ MATTE_HOST_DEVICE inline void solveWindow(const float* sums, float* out) {
     for (int c = 0; c < 3; ++c) out[c] = share * a[c];
     out[3] = share * (p - a[0] * mean[0] - a[1] * mean[1] - a[2] * mean[2]);
     out[4] = share;
+}
+
+/// Weights of the blur, a Gaussian of 2 pixels, that takes a camera's noise out of the colours in which motion is
+/// looked for: of the pixel itself, of each of its two neighbours along one axis, and so on.
+constexpr int kCalmRadius = 4;
+MATTE_HOST_DEVICE inline float calmWeight(int distance) {
+    constexpr float kWeights[kCalmRadius + 1] = {0.204164F, 0.180174F, 0.123832F, 0.066282F, 0.027630F};
+    return kWeights[distance];
+}
+
+/// A reference colour below 0: nothing is remembered of this pixel.
+constexpr float kForgotten = -1;
+
+/// How much a pixel moved, 0 to 1, from its blurred colour (sRGB-encoded) and that of the frames that its steady alpha
+/// belongs to. The channel that changed most counts: a red sleeve before a green wall may be as light as that.
+MATTE_HOST_DEVICE inline float motionOf(const float* color, const float* reference) {
+    if (reference[0] < 0) return 1;
+    const float r = fabsf(color[0] - reference[0]), g = fabsf(color[1] - reference[1]);
+    const float b = fabsf(color[2] - reference[2]), larger = r > g ? r : g;
+    return larger > b ? larger : b;
+}
+
+/// Motion counts for the pixels around, too: an edge moves ahead of what it leaves.
+constexpr int kMotionReach = 1;
+/// Of a frame in which more than this share of the pixels moved by more than kCutMotion, nothing before counts.
+constexpr float kCutShare = 0.6F, kCutMotion = 16.0F / 255;
+
+/// Which share of the way from its steady alpha to the network's a pixel goes in one frame, 0 to 1: little where
+/// nothing moved, all of it where something did, and in between without a jump. `motion` is the largest one nearby and
+/// `change` how far alpha wants to go. Steadiness 0 always goes all the way.
+MATTE_HOST_DEVICE inline float followRate(float motion, float change, float steadiness) {
+    constexpr float kStill = 3.0F / 255, kMoved = 8.0F / 255;
+    const float slowest = 1 - 0.95F * clampUnit(steadiness) * (2 - clampUnit(steadiness));
+    // What wants to change a lot needs less motion to do so.
+    constexpr float kEager = 12;
+    const float moved = clampUnit((motion * (1 + kEager * fabsf(change)) - kStill) / (kMoved - kStill));
+    return slowest + (1 - slowest) * moved * moved * (3 - 2 * moved);
+}
+
+/// `from` a share of the way `to`; exactly `to` at the end.
+MATTE_HOST_DEVICE inline float follow(float from, float to, float rate) {
+    return rate >= 1 ? to : from + rate * (to - from);
+}
+
+/// A pixel of more alpha belongs to somebody; those that touch, also corner to corner, are one part of the matte.
+constexpr float kSomebody = 0.5F;
+
+/// What a pixel adds to how much room its part takes: more in the middle and at the bottom, where the one sits who
+/// called, and more where the part that stayed in the frame before was, so that two people don't take turns.
+MATTE_HOST_DEVICE inline unsigned roomOf(int x, int y, int width, int height, bool stayed) {
+    const float aside = fabsf(2 * (float(x) + 0.5F) / float(width) - 1), down = (float(y) + 0.5F) / float(height);
+    return unsigned(64 * (1 - 0.5F * aside) * (0.5F + 0.5F * down)) * (stayed ? 3U : 2U);
+}
+
+/// Whether a part of `pixels` is a speck beside the largest part, in a frame of `all` pixels.
+MATTE_HOST_DEVICE inline bool isSpeck(unsigned pixels, unsigned largest, unsigned all) {
+    return float(pixels) < 0.04F * float(largest) && float(pixels) < 0.01F * float(all);
+}
+
+/// How far around a part that goes its soft surroundings go with it, in pixels of a matte whose longest side is
+/// `longest`.
+constexpr int kMostSurroundings = 24;
+MATTE_HOST_DEVICE inline int surroundings(int longest) {
+    return longest / 32 < 4 ? 4 : longest / 32 > kMostSurroundings ? kMostSurroundings : longest / 32;
+}
+
+/// What stays of alpha, 0 to 1, at a pixel `toStaying` and `toGoing` pixels away from the next parts that stay and that
+/// go; both at most `reach`, surroundings(). Each pixel goes with the nearer part, with a feather between them.
+MATTE_HOST_DEVICE inline float stayingShare(float toStaying, float toGoing, int reach) {
+    const float feather = 0.25F * float(reach), far = 0.75F * float(reach);
+    const float ahead = toGoing - (toStaying < far ? toStaying : far);
+    return clampUnit(0.5F + 0.5F * ahead / feather);
+}
+
+/// Radius of each of two box filters of the light that wraps the person, on a grid whose longest side is `longest`.
+MATTE_HOST_DEVICE inline int wrapRadius(int longest) {
+    return longest / 48 > 1 ? longest / 48 : 1;
+}
+
+/// The person's colour with the new background's light on it (linear, one channel): `light` is the background nearby,
+/// times how much of the neighbourhood it is. Brightens toward white and never beyond.
+MATTE_HOST_DEVICE inline float wrapped(float color, float light, float strength) {
+    return color + strength * light * (1 - color);
+}
+
+/// A sum of three channels' light that nobody sees.
+constexpr float kNoLight = 1e-4F;
+
+/// Where the person stands: a place in the frame, in widths and heights from 0 to 1, shows what was seen at perX * x +
+/// fromX and perY * y + fromY.
+struct Place {
+    float perX = 1, fromX = 0, perY = 1, fromY = 0;
+};
+
+/// As Stand has it: mirrored, larger by `scale` about the middle of the lower edge, then moved.
+MATTE_HOST_DEVICE inline Place placeOf(bool mirrored, float scale, float x, float y) {
+    Place place;
+    place.perX = (mirrored ? -1 : 1) / scale;
+    place.fromX = 0.5F - (0.5F + x) * place.perX;
+    place.perY = 1 / scale;
+    place.fromY = 1 - (1 + y) * place.perY;
+    return place;
+}
+
+/// The pixel, of `pixels` along an axis, whose middle is shown at output pixel `at`; not a whole number, and outside 0
+/// to pixels - 1 when nothing was seen there.
+MATTE_HOST_DEVICE inline float seenAt(float per, float from, int at, int pixels) {
+    return per * (float(at) + 0.5F) + (from * float(pixels) - 0.5F);
+}
+
+/// Whether something was seen there; with some slack, so that a frame's edge does not depend on how an engine rounds.
+MATTE_HOST_DEVICE inline bool isSeen(float at, int pixels) {
+    return at > -0.501F && at < float(pixels) - 0.499F;
+}
+
+/// The other way round: which of `outputs` pixels along an axis shows the middle of point `at` of `points`; cut to the
+/// frame.
+MATTE_HOST_DEVICE inline int shownAt(float per, float from, int at, int points, int outputs) {
+    const float shown = ((float(at) + 0.5F) / float(points) - from) / per * float(outputs);
+    return shown < 0 ? 0 : shown >= float(outputs) ? outputs - 1 : int(shown);
 }
 
 }  // namespace matte

@@ -11,6 +11,7 @@ enum ExitCode : int {
     kExitUnexpected = 1,
     kExitUsage = 2,
     kExitInput = 3,
+    kExitSource = 4,
     kExitModel = 5,
     kExitEngine = 6,
     kExitOutput = 7,
@@ -24,6 +25,7 @@ constexpr ExitCode exitCodeOf(Area area) {
         case Area::model: return kExitModel;
         case Area::engine: return kExitEngine;
         case Area::usage: return kExitUsage;
+        case Area::source: return kExitSource;
     }
     return kExitUnexpected;
 }

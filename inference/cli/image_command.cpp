@@ -40,7 +40,7 @@ struct Session {
 Session openSession(const ImageOptions& options, const Background& background) {
     const Stopwatch watch;
     Session session;
-    session.model = options.model.empty() ? defaultModel() : fs::path(options.model);
+    session.model = findModel(options.model);
     session.look = options.look;
     session.look.background = background;
     session.look.background.placement = options.look.background.placement;
@@ -88,18 +88,21 @@ StageTimes processPicture(const Session& session,
     times.insert(times.end(), cutout->times().begin(), cutout->times().end());
 
     watch = begin(2, "compositing");
-    Output output;
+    std::shared_ptr<const Image> result;
     if (matteOnly) {
-        output.image = std::make_shared<const Image>(session.engine->matte(*cutout, session.look, size, stop));
-        output.times.push_back({"matte", watch.ms()});
+        result = std::make_shared<const Image>(session.engine->matte(*cutout, session.look, size, stop));
+        times.push_back({"matte", watch.ms()});
     } else {
-        output = session.engine->composite(*cutout, session.look, size, stop);
+        const Output output = session.engine->composite(*cutout, session.look, size, stop);
+        times.insert(times.end(), output.times.begin(), output.times.end());
+        watch = begin(2, "fetching");
+        result = output.picture->image();
+        if (output.picture->device()) times.push_back({"download", watch.ms()});
     }
-    times.insert(times.end(), output.times.begin(), output.times.end());
 
     watch = begin(3, "writing");
     createFolderOf(pair.output);
-    writeImage(pair.output, output.image->view());
+    writeImage(pair.output, result->view());
     times.push_back({"encode", watch.ms()});
     times.push_back({"total", whole.ms()});
     return times;

@@ -13,6 +13,7 @@
 #include "inference/cuda/devices.h"
 #include "inference/engine.h"
 #include "inference/error.h"
+#include "inference/io/camera_list.h"
 #include "inference/io/image_file.h"
 #include "inference/model/default_model.h"
 
@@ -71,11 +72,29 @@ Json modelFacts(const UNet& network, const std::filesystem::path& path) {
             {"longestSide", input.width}, {"gflops", std::round(network.flops(input) / 1e7) / 100}};
 }
 
+Json cameraFacts() {
+    const CameraList list;
+    list.waitUntilKnown(std::chrono::seconds(2));
+    Json cameras = Json::array();
+    for (const auto& camera : list.cameras()) {
+        Json modes = Json::array();
+        for (const auto& mode : camera.modes) {
+            modes.push_back({{"name", toString(mode)},
+                             {"format", nameOf(mode.encoding)},
+                             {"width", mode.size.width},
+                             {"height", mode.size.height},
+                             {"rates", mode.rates}});
+        }
+        cameras.push_back({{"name", camera.name}, {"id", camera.id}, {"modes", modes}});
+    }
+    return {{"system", list.system()}, {"list", cameras}};
+}
+
 /// An engine says by itself what it is, or why it can't be: it is made and thrown away.
 Json engineFacts(const UNet& network, EngineKind kind) {
     Json facts{{"kind", kind == EngineKind::cpu ? "cpu" : "cuda"}};
     try {
-        const EngineInfo info = Engine::create(network, {kind, 0, 0, true})->info();
+        const EngineInfo info = Engine::create(network, {.kind = kind})->info();
         facts["available"] = true;
         facts["name"] = info.name;
         facts["warnings"] = info.warnings;
@@ -95,6 +114,7 @@ Json collect() {
                  {"threads", std::thread::hardware_concurrency()},
                  {"instructionSets", instructionSets()}}},
                {"cuda", cudaFacts(queryCuda())},
+               {"cameras", cameraFacts()},
                {"engines", Json::array()}};
     try {
         const auto path = defaultModel();
@@ -139,6 +159,14 @@ void printCuda(const Json& cuda) {
     }
 }
 
+void printCameras(const Json& cameras) {
+    if (cameras["list"].empty()) printLine("Camera", "none (" + text(cameras["system"]) + ")");
+    for (const auto& camera : cameras["list"]) {
+        printLine("Camera", text(camera["name"]) + ", " + text(camera["id"]) + " (" + text(cameras["system"]) + ")");
+        for (const auto& mode : camera["modes"]) printLine("", text(mode["name"]));
+    }
+}
+
 void printModel(const Json& model) {
     if (model.contains("unavailable")) return printLine("Model", text(model["unavailable"]));
     printLine("Model", text(model["path"]));
@@ -160,6 +188,7 @@ void printText(const Json& facts) {
         if (available && !engine["warnings"].empty()) printLine("", joined(engine["warnings"]));
     }
     printCuda(facts["cuda"]);
+    printCameras(facts["cameras"]);
     printModel(facts["model"]);
 }
 

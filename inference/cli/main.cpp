@@ -14,8 +14,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include "inference/cli/bench_command.h"
+#include "inference/cli/evaluate_command.h"
 #include "inference/cli/image_command.h"
 #include "inference/cli/info_command.h"
+#include "inference/cli/lab_command.h"
 
 namespace matte {
 namespace {
@@ -31,6 +34,7 @@ const char* const kFooter =
     "  1    something unexpected happened\n"
     "  2    the command line makes no sense\n"
     "  3    a picture can't be read\n"
+    "  4    a camera or an address can't be had\n"
     "  5    the model can't be used\n"
     "  6    the engine asked for can't be used\n"
     "  7    a result can't be written\n"
@@ -88,6 +92,13 @@ void addChoice(CLI::App* app,
     app->add_option_function<std::string>(name, choose, help)->type_name("WHICH");
 }
 
+void addEngineChoices(CLI::App* app, EngineOptions& engine) {
+    addChoice(app, "--engine", "What computes: auto, cpu or cuda", engine.kind,
+              {{"auto", EngineKind::automatic}, {"cpu", EngineKind::cpu}, {"cuda", EngineKind::cuda}});
+    addChoice(app, "--precision", "fast, or fp32: every value in single precision, for comparing", engine.precision,
+              {{"fast", Precision::fast}, {"fp32", Precision::fp32}});
+}
+
 void addImageCommand(CLI::App& app, ImageOptions& options) {
     CLI::App* image = app.add_subcommand("image", "Cut the people out of photos and lay them over a new background");
     image->footer(kFooter);
@@ -113,12 +124,15 @@ void addImageCommand(CLI::App& app, ImageOptions& options) {
     image->add_flag_callback(
         "--no-decontaminate", [&options] { options.look.decontaminate = false; },
         "Leave the old background's colour on the edge");
-    image->add_option("--model", options.model, "Another model (.safetensors)")->type_name("FILE");
-    addChoice(image, "--engine", "What computes: auto, cpu or cuda", options.engine.kind,
-              {{"auto", EngineKind::automatic}, {"cpu", EngineKind::cpu}, {"cuda", EngineKind::cuda}});
+    image->add_option("--model", options.model, "Another model: a .safetensors file, or portrait-lite")
+        ->type_name("MODEL");
+    addEngineChoices(image, options.engine);
     image->add_option("--size", options.engine.networkLongestSide, "Longest side of the network's input, in pixels")
         ->check(CLI::Range(32, 2048).description(""))
         ->type_name("N");
+    image->add_flag_callback(
+        "--no-tune", [&options] { options.engine.tune = false; },
+        "CUDA: take each layer's default kernel instead of the one measured to be fastest");
     image->add_flag("--matte-only", options.matteOnly,
                     "Write the matte as a grey picture instead (white is the person)");
     image->add_flag("--json", options.json, "Print what was done as one JSON object");
@@ -142,6 +156,13 @@ ExitCode runCommandLine(int argc, char** argv, std::stop_token stop) {
     CLI::App* info = app.add_subcommand("info", "What this program can do on this machine, and why not more");
     bool infoJson = false;
     info->add_flag("--json", infoJson, "Print it as one JSON object");
+    EvaluateOptions evaluateOptions;
+    const CLI::App* evaluate = addEvaluateCommand(app, evaluateOptions);
+    BenchOptions benchOptions;
+    CLI::App* bench = addBenchCommand(app, benchOptions);
+    addEngineChoices(bench, benchOptions.engine);
+    LabCommandOptions labOptions;
+    const CLI::App* lab = addLabCommand(app, labOptions);
 
     if (argc < 2) {
         std::fputs(app.help().c_str(), stderr);
@@ -162,6 +183,9 @@ ExitCode runCommandLine(int argc, char** argv, std::stop_token stop) {
         throw Error(Area::usage, std::string(error.what()) + ": see matte-cli --help.");
     }
     if (info->parsed()) return runInfoCommand(infoJson);
+    if (bench->parsed()) return runBenchCommand(benchOptions, stop);
+    if (evaluate->parsed()) return runEvaluateCommand(evaluateOptions, stop);
+    if (lab->parsed()) return runLabCommand(labOptions, stop);
     checkUnitInterval("--threshold", options.look.threshold);
     checkUnitInterval("--softness", options.look.softness);
     return runImageCommand(options, stop);

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/cli/evaluate_command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+#include <CLI/CLI.hpp>
+
+#include "inference/cli/evaluate_report.h"
+#include "inference/cli/image_command.h"
+#include "inference/cli/progress_bar.h"
+#include "inference/evaluate/matte_pairs.h"
+#include "inference/evaluate/sequence_metrics.h"
+#include "inference/io/frame_source.h"
+#include "inference/io/image_file.h"
+#include "inference/model/default_model.h"
+
+namespace matte {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* const kFooter =
+    "Layout: the true matte of NAME.jpg is NAME.png or NAME-matte.png beside it, grey, as large as the photo, white "
+    "for\n"
+    "the person; that of NAME.png is NAME-matte.png. Folders below DIR are searched too and get lines of their own.\n"
+    "With --sequence the pictures of each folder, in the order of their names, are the frames of one sequence, with "
+    "or\n"
+    "without mattes; a video is one, without.\n"
+    "\n"
+    "Columns: mean IoU of person and background, IoU of the person, mean absolute and squared difference, gradient "
+    "and\n"
+    "connectivity error (Rhemann et al. 2009, thousands of pixels), F-score of the outline within 2 pixels, share of\n"
+    "pixels with an alpha of .05 to .95, the same away from the true outline, mean IoU of the worst tenth.\n";
+
+/// One photo, or one folder's or video's frames.
+struct Work {
+    fs::path folder;  ///< what the report calls it by
+    MattePair photo;
+    std::vector<MattePair> frames;
+    fs::path video;
+};
+
+/// "" for the folder itself.
+std::string nameBelow(const fs::path& path, const fs::path& folder) {
+    const fs::path below = path.lexically_relative(folder);
+    return below == "." ? folder.filename().string() : below.string();
+}
+
+class Evaluation {
+public:
+    Evaluation(const EvaluateOptions& options, std::stop_token stop)
+        : options_(options), stop_(std::move(stop)), model_(findModel(options.model)), report_(options.json, model_) {
+        look_.background.kind = Background::Kind::transparent;
+        look_.softness = 1;  // the matte as it was found
+        if (options.steadiness >= 0) look_.steadiness = float(options.steadiness);
+        for (const std::string& input : options.inputs) find(input);
+        if (work_.empty()) {
+            throw Error(Area::input, options.sequence ? "There is no frame: name a folder of frames or a video."
+                                                      : "There is no photo with a matte beside it: see matte-cli "
+                                                        "evaluate --help for the layout.");
+        }
+    }
+
+    ExitCode run() {
+        const std::vector<int> sizes = options_.sizes.empty() ? std::vector<int>{0} : options_.sizes;
+        ProgressBar progress(int(sizes.size() * work_.size()), !options_.quiet);
+        int done = 0;
+        for (const int size : sizes) {
+            EngineOptions engineOptions;
+            engineOptions.kind = kind();
+            engineOptions.networkLongestSide = size;
+            engine_ = Engine::create(UNet::load(Safetensors::read(model_)), engineOptions);
+            report_.beginSize(size, engine_->info());
+            for (const Work& work : work_) {
+                const fs::path& name = options_.sequence ? work.folder : work.photo.photo;
+                progress.show(done++, name.filename().string());
+                evaluate(work, name, progress);
+            }
+            progress.clear();
+            report_.endSize();
+        }
+        report_.finish(code_);
+        return code_;
+    }
+
+private:
+    [[nodiscard]] EngineKind kind() const {
+        return options_.engine == "cpu"    ? EngineKind::cpu
+               : options_.engine == "cuda" ? EngineKind::cuda
+                                           : EngineKind::automatic;
+    }
+
+    void find(const fs::path& input) {
+        if (options_.sequence && !fs::is_directory(input)) {
+            work_.push_back({input, {}, {}, input});
+            return;
+        }
+        const auto first = std::ptrdiff_t(work_.size());
+        for (MattePair& pair : findMattePairs(input)) {
+            const fs::path folder = nameBelow(pair.photo.parent_path(), input);
+            if (!options_.sequence) {
+                if (!pair.matte.empty()) work_.push_back({folder, std::move(pair), {}, {}});
+                continue;
+            }
+            // By the folder itself: two that were given may have one name, and a folder's frames need not come in a
+            // row.
+            auto sequence = std::find_if(work_.begin() + first, work_.end(), [&](const Work& other) {
+                return other.frames.front().photo.parent_path() == pair.photo.parent_path();
+            });
+            if (sequence == work_.end()) sequence = work_.insert(work_.end(), Work{folder, {}, {}, {}});
+            sequence->frames.push_back(std::move(pair));
+        }
+    }
+
+    void evaluate(const Work& work, const fs::path& name, ProgressBar& progress) {
+        try {
+            if (options_.sequence) {
+                sequence(work);
+            } else {
+                photo(work);
+            }
+        } catch (const Error& error) {
+            if (error.area != Area::input && error.area != Area::source) throw;
+            progress.clear();
+            printMessage(error.what());
+            report_.failed(name, error.what());
+            if (code_ == kExitOk) code_ = exitCodeOf(error.area);
+        }
+    }
+
+    void photo(const Work& work) {
+        const auto picture = readImage(work.photo.photo);
+        const Planes truth = readMatte(work.photo.matte, picture->size());
+        const auto cutout = engine_->cutOut(picture, stop_);
+        const Image matte = engine_->matte(*cutout, look_, picture->size(), stop_);
+        Planes alpha(picture->size(), 1);
+        for (int y = 0; y < alpha.size.height; ++y) {
+            for (int x = 0; x < alpha.size.width; ++x) alpha.row(y)[x] = float(matte.row(y)[x]) / 255;
+        }
+        report_.photo(work.folder.string(), work.photo.photo, scoreMatte(alpha, truth));
+    }
+
+    /// Calls `see` with every frame and, where there is one, its true matte.
+    void eachFrame(const Work& work, const std::function<void(const Frame&, const Planes*)>& see) const {
+        if (work.video.empty()) {
+            Frame frame;
+            for (const MattePair& pair : work.frames) {
+                frame.image = readImage(pair.photo);
+                frame.captured = std::chrono::steady_clock::now();
+                std::optional<Planes> truth;
+                if (!pair.matte.empty()) truth = readMatte(pair.matte, frame.image->size());
+                see(frame, truth ? &*truth : nullptr);
+                ++frame.number;
+            }
+            return;
+        }
+        CaptureSettings settings;
+        settings.paced = false;
+        SourceSpec spec;
+        spec.kind = SourceSpec::Kind::file;
+        spec.name = work.video.string();
+        const auto source = openSource(spec, settings);
+        while (const auto frame = source->read(stop_)) see(*frame, nullptr);
+    }
+
+    /// As live pictures: one after the other, each remembering those before.
+    void sequence(const Work& work) {
+        SequenceMeter meter;
+        SequenceScores scores;
+        std::vector<MatteScores> mattes;
+        engine_->forget();
+        eachFrame(work, [&](const Frame& frame, const Planes* truth) {
+            if (stop_.stop_requested()) throw Cancelled{};
+            engine_->submit(frame, look_);
+            const auto shown = engine_->take().picture->image();
+            Planes alpha(shown->size(), 1);
+            for (int y = 0; y < alpha.size.height; ++y) {
+                for (int x = 0; x < alpha.size.width; ++x) {
+                    alpha.row(y)[x] = float(shown->row(y)[std::ptrdiff_t(4) * x + 3]) / 255;
+                }
+            }
+            meter.add(lumaPlane(frame.image->view()), alpha, truth);
+            scores.uncertain += uncertainShare(alpha);
+            if (truth) mattes.push_back(scoreMatte(alpha, *truth));
+        });
+        if (stop_.stop_requested()) throw Cancelled{};
+        if (meter.frames() == 0) throw Error(Area::input, work.folder.string() + " has no frames: name another video.");
+        scores.name = work.folder.string();
+        scores.frames = meter.frames();
+        scores.flicker = meter.flicker();
+        scores.dtSsd = meter.dtSsd();
+        scores.uncertain /= meter.frames();
+        if (!mattes.empty()) scores.mattes = meanScores(mattes);
+        report_.sequence(scores);
+    }
+
+    const EvaluateOptions& options_;
+    std::stop_token stop_;
+    fs::path model_;
+    Look look_;
+    std::vector<Work> work_;
+    std::unique_ptr<Engine> engine_;
+    EvaluateReport report_;
+    ExitCode code_ = kExitOk;
+};
+
+}  // namespace
+
+CLI::App* addEvaluateCommand(CLI::App& app, EvaluateOptions& options) {
+    CLI::App* evaluate =
+        app.add_subcommand("evaluate", "Score a model's mattes against true ones, and how steady they are");
+    evaluate->footer(kFooter);
+    evaluate->add_option("DIR", options.inputs, "Folders of photos with mattes; with --sequence, of frames, or videos")
+        ->required();
+    evaluate->add_flag("--sequence", options.sequence, "What is named are sequences, run as live pictures are");
+    evaluate->add_option("--size", options.sizes, "Longest sides of the network's input, separated by commas")
+        ->delimiter(',')
+        ->check(CLI::Range(32, 2048).description(""))
+        ->type_name("N,N…");
+    evaluate->add_option("--model", options.model, "Another model: a .safetensors file, or portrait-lite")
+        ->type_name("MODEL");
+    evaluate->add_option("--engine", options.engine, "What computes: auto, cpu or cuda")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
+        ->type_name("WHICH");
+    evaluate->add_option("--steadiness", options.steadiness, "Sequences: how steady live mattes are kept, 0 to 1")
+        ->check(CLI::Range(0.0, 1.0).description(""))
+        ->type_name("S");
+    evaluate->add_flag("--json", options.json, "Print one JSON object, with every photo's scores");
+    evaluate->add_flag("--quiet", options.quiet, "Show no progress");
+    return evaluate;
+}
+
+ExitCode runEvaluateCommand(const EvaluateOptions& options, std::stop_token stop) {
+    return Evaluation(options, std::move(stop)).run();
+}
+
+}  // namespace matte

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frame: one picture of a live source. A plain value; any thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+
+#include "inference/image.h"
+
+namespace matte {
+
+struct Frame {
+    std::shared_ptr<const Image> image;  ///< rgba8, bgr8, nv12 or yuyv
+    std::uint64_t number = 0;            ///< counts the frames of its source from 0, those that were dropped included
+    std::chrono::steady_clock::time_point captured;  ///< when the source had it
+};
+
+}  // namespace matte
