@@ -7,6 +7,8 @@
 #include <bit>
 #include <cstring>
 
+#include "inference/error.h"
+
 namespace matte {
 namespace {
 
@@ -19,7 +21,7 @@ GlFormat glFormat(PixelFormat format) {
     switch (format) {
         case PixelFormat::gray8: return {GL_R8, GL_RED};
         case PixelFormat::bgr8: return {GL_RGB8, GL_BGR};
-        case PixelFormat::rgba8: break;
+        default: break;
     }
     return {GL_RGBA8, GL_RGBA};
 }
@@ -74,6 +76,9 @@ void GlTexture::release() {
 
 void GlTexture::allocate(Size size, PixelFormat format) {
     if (texture_ && size == size_ && format == format_) return;
+    if (size.longest() > facts_.maxTextureSide) {
+        throw Error(Area::engine, "The picture is larger than the graphics driver can hold");
+    }
     release();
     glGenTextures(1, &texture_);
     glGenBuffers(1, &unpackBuffer_);

@@ -20,16 +20,20 @@ public:
     /// Copies the picture through a pixel buffer. A picture with a side beyond the context's limit is averaged down
     /// first. Throws Error(engine).
     void upload(const ImageView& picture);
+    /// Storage whose contents somebody else writes; its pixels are undefined. Throws Error(engine).
+    void allocate(Size size, PixelFormat format);
+    /// What was written by somebody else is new.
+    void changed() { mipmapped_ = false; }
     /// Makes the smaller copies that shrinking reads; once for each upload, and only where they are needed: a picture
     /// that was made for the view is not shrunk.
     void makeMipmaps();
     void bind(int unit) const;
     void release();
+    [[nodiscard]] unsigned id() const { return texture_; }
     [[nodiscard]] bool empty() const { return texture_ == 0; }
     [[nodiscard]] Size size() const { return size_; }  ///< as stored
 
 private:
-    void allocate(Size size, PixelFormat format);
     void copyRows(const ImageView& picture);
 
     GlFacts facts_;

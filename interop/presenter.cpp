@@ -74,7 +74,11 @@ void setChecker(int location, const Rgb (&colors)[2]) {
 
 }  // namespace
 
-Presenter::Presenter(const GlFacts& facts) : before_(facts), after_(facts) {
+Presenter::Presenter(const GlFacts& facts, bool allowInterop)
+    : before_(facts),
+      after_(facts),
+      live_{{{GlTexture(facts), CudaGlTexture(facts)}, {GlTexture(facts), CudaGlTexture(facts)}}},
+      interopReason_(allowInterop ? "" : "It was switched off") {
     GLuint id = linkProgram(kPresentFrag);
     const auto at = [&id](const char* name) { return glGetUniformLocation(id, name); };
     picture_ = {id, at("viewport"), at("origin"), at("extent"), at("cell"), at("checker"), at("picture")};
@@ -102,6 +106,37 @@ Presenter::~Presenter() {
 void Presenter::clear() {
     before_.release();
     after_.release();
+    for (LiveTextures& textures : live_) {
+        textures.uploaded.release();
+        textures.shared.release();
+    }
+    shown_ = nullptr;
+    path_ = {};
+}
+
+void Presenter::show(const Picture& picture) {
+    LiveTextures& textures = live_[nextLive_ ^= 1];
+    if (showFromDevice(picture, textures.shared)) {
+        shown_ = &textures.shared.texture();
+        path_ = {true, "", 0};
+        return;
+    }
+    const auto image = picture.image();
+    textures.uploaded.upload(image->view());
+    shown_ = &textures.uploaded;
+    path_ = {false, picture.device() ? interopReason_ : "The picture was made on the CPU", image->bytes()};
+}
+
+bool Presenter::showFromDevice(const Picture& picture, CudaGlTexture& texture) {
+    if (!picture.device() || !interopReason_.empty()) return false;
+    try {
+        texture.copyFrom(*picture.device());
+        return true;
+    } catch (const Error& error) {
+        interopReason_ = error.what();
+        for (LiveTextures& textures : live_) textures.shared.release();
+        return false;
+    }
 }
 
 // The scissor cuts the box out of the quad over the whole viewport.
@@ -151,7 +186,9 @@ void Presenter::draw(const View& view, Size viewport) {
     glDisable(GL_SCISSOR_TEST);
     glClearColor(float(view.surround.r) / 255, float(view.surround.g) / 255, float(view.surround.b) / 255, 1);
     glClear(GL_COLOR_BUFFER_BIT);
-    if (before_.empty()) return;
+    GlTexture& before = shown_ ? *shown_ : before_;
+    GlTexture& after = shown_ || after_.empty() ? before : after_;
+    if (before.empty()) return;
     const int left = int(std::clamp(std::round(view.left), 0.0, double(viewport.width)));
     const int right = int(std::clamp(std::round(view.left + view.width), 0.0, double(viewport.width)));
     const int top = int(std::clamp(std::round(view.top), 0.0, double(viewport.height)));
@@ -159,8 +196,8 @@ void Presenter::draw(const View& view, Size viewport) {
     const int split = std::clamp(int(view.split), left, right);
     glEnable(GL_SCISSOR_TEST);
     glBindVertexArray(vertexArray_);
-    drawPicture(before_, view, viewport, {left, top, split - left, bottom - top});
-    drawPicture(after_.empty() ? before_ : after_, view, viewport, {split, top, right - split, bottom - top});
+    drawPicture(before, view, viewport, {left, top, split - left, bottom - top});
+    drawPicture(after, view, viewport, {split, top, right - split, bottom - top});
     if (view.splitHandle) drawSplit(view, viewport, {left, top, right - left, bottom - top});
     glBindVertexArray(0);
     glUseProgram(0);

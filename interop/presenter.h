@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Presenter: draws one picture before and after, side by side at a split, as the programs in shaders/ do. It only
-// presents: everything in the pictures was mixed by an engine. Made in QOpenGLWidget::initializeGL(), destroyed while
-// that context is still current; after a context is lost a new one is made and given the pictures again.
+// Presenter: draws one picture before and after, side by side at a split, or a live one, as the programs in shaders/
+// do. It only presents: everything in the pictures was mixed by an engine. Made in QOpenGLWidget::initializeGL(),
+// destroyed while that context is still current; after a context is lost a new one is made and given the pictures
+// again.
 //
-//     presenter.setAfter(output.image->view());
+//     presenter.setAfter(image.view());                // a photo; or presenter.show(*live.picture)
 //     presenter.draw(view, {width, height});
 #pragma once
 
 #include <array>
+#include <string>
 
 #include "inference/image.h"
 #include "inference/look.h"
+#include "inference/picture.h"
+#include "interop/cuda_gl_texture.h"
 #include "interop/gl_texture.h"
 
 namespace matte {
+
+/// The way that the last live picture took to the screen.
+struct PresentPath {
+    bool interop = false;     ///< from device memory to the texture without passing the host
+    std::string reason;       ///< why not; empty with interop, and before the first picture
+    std::size_t bytesUp = 0;  ///< to the graphics driver, of that picture
+};
 
 /// How the pictures lie in the viewport. Lengths in viewport pixels are device pixels from its top left corner. A plain
 /// value; any thread.
@@ -31,7 +42,8 @@ struct View {
 class Presenter {
 public:
     /// Compiles the shaders. Throws Error(engine). GUI thread, context current.
-    explicit Presenter(const GlFacts& facts);
+    /// `allowInterop`: pictures on a CUDA device are taken from there where the context can.
+    explicit Presenter(const GlFacts& facts, bool allowInterop = true);
     /// GUI thread, context current.
     ~Presenter();
     Presenter(const Presenter&) = delete;
@@ -41,7 +53,12 @@ public:
     /// Error(engine). GUI thread, context current.
     void setBefore(const ImageView& picture) { before_.upload(picture); }
     void setAfter(const ImageView& picture) { after_.upload(picture); }
-    /// Forgets both pictures. GUI thread, context current.
+    /// A live picture, shown alone until clear(): by interop, or through the host where that is impossible. Two
+    /// textures take turns, so that the one that is drawn is never waited for. Throws Error(engine). GUI thread,
+    /// context current.
+    void show(const Picture& picture);
+    [[nodiscard]] const PresentPath& path() const { return path_; }
+    /// Forgets all pictures. GUI thread, context current.
     void clear();
 
     /// Draws into the bound framebuffer; without a picture, only the surround. While there is no `after`, `before` is
@@ -65,7 +82,18 @@ private:
     void drawSplit(const View& view, Size viewport, Box seen);
     void drawBox(Box box, Size viewport);
 
+    struct LiveTextures {
+        GlTexture uploaded;
+        CudaGlTexture shared;
+    };
+    bool showFromDevice(const Picture& picture, CudaGlTexture& texture);
+
     GlTexture before_, after_;
+    std::array<LiveTextures, 2> live_;
+    std::size_t nextLive_ = 0;
+    GlTexture* shown_ = nullptr;  ///< one of live_'s, while a live picture is shown
+    std::string interopReason_;   ///< why interop is not tried (again) in this context
+    PresentPath path_;
     PictureProgram picture_{};
     SplitProgram split_{};
     unsigned vertexArray_ = 0;
