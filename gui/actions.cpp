@@ -8,7 +8,7 @@
 namespace matte {
 namespace {
 
-enum Flag { plain = 0, checkable = 1, needsPhoto = 2 };
+enum Flag { plain = 0, checkable = 1, needsPhoto = 2, needsPicture = 4, needsLive = 8 };
 
 struct Row {
     ActionId id;
@@ -33,14 +33,36 @@ constexpr Row kRows[] = {
     {ActionId::undo, MATTE_TR("&Undo"), "undo", "Ctrl+Z", MATTE_TR("Undo the last change")},
     {ActionId::redo, MATTE_TR("&Redo"), "redo", "Ctrl+Shift+Z; Ctrl+Y", MATTE_TR("Redo what was undone")},
     {ActionId::resetLook, MATTE_TR("Reset &Look"), "reset", "", MATTE_TR("Set background and edges back to how Matte starts")},
-    {ActionId::fit, MATTE_TR("&Fit in Window"), "fit", "Ctrl+0", MATTE_TR("Show the whole picture"), needsPhoto},
-    {ActionId::actualSize, MATTE_TR("&Actual Size"), "actual", "Ctrl+1", MATTE_TR("One pixel of the photo on one of the screen"), needsPhoto},
-    {ActionId::zoomIn, MATTE_TR("Zoom &In"), "zoom-in", "Ctrl++; Ctrl+=", MATTE_TR("Zoom in"), needsPhoto},
-    {ActionId::zoomOut, MATTE_TR("Zoom &Out"), "zoom-out", "Ctrl+-", MATTE_TR("Zoom out"), needsPhoto},
+    {ActionId::fit, MATTE_TR("&Fit in Window"), "fit", "Ctrl+0", MATTE_TR("Show the whole picture"), needsPicture},
+    {ActionId::actualSize, MATTE_TR("&Actual Size"), "actual", "Ctrl+Alt+0", MATTE_TR("One pixel of the photo on one of the screen"), needsPicture},
+    {ActionId::zoomIn, MATTE_TR("Zoom &In"), "zoom-in", "Ctrl++; Ctrl+=", MATTE_TR("Zoom in"), needsPicture},
+    {ActionId::zoomOut, MATTE_TR("Zoom &Out"), "zoom-out", "Ctrl+-", MATTE_TR("Zoom out"), needsPicture},
     {ActionId::split, MATTE_TR("&Before and After"), "split", "S", MATTE_TR("Compare with the original at a line that can be dragged"), checkable},
     {ActionId::nextView, MATTE_TR("&Next View"), "view", "F", MATTE_TR("Result, matte, on black, on white, original"), needsPhoto},
     {ActionId::panel, MATTE_TR("&Side Panel"), "panel", "F9", MATTE_TR("Show or hide the controls"), checkable},
     {ActionId::fullScreen, MATTE_TR("F&ull Screen"), "", "F11", MATTE_TR("Fill the screen, or go back"), checkable},
+    {ActionId::photoMode, MATTE_TR("&Photo"), "image", "Ctrl+Shift+O", MATTE_TR("Work on a photo; the camera is turned off"), checkable},
+    {ActionId::liveMode, MATTE_TR("&Live"), "camera", "Ctrl+Shift+L", MATTE_TR("See yourself live, from a camera or a video"), checkable},
+    {ActionId::live, MATTE_TR("&Start"), "start", "Ctrl+L", MATTE_TR("Start or stop the camera"), checkable},
+    {ActionId::useVideo, MATTE_TR("&Video File…"), "video", "", MATTE_TR("Play a video instead of a camera")},
+    {ActionId::useFolder, MATTE_TR("Image &Folder…"), "folder", "", MATTE_TR("Play the pictures of a folder instead of a camera")},
+    {ActionId::useAddress, MATTE_TR("&Address…"), "", "", MATTE_TR("Play what an address on the network sends")},
+    {ActionId::hidePerson, MATTE_TR("&Hide Me"), "hide", "F8", MATTE_TR("Show the background alone, at once, or the person again"), checkable | needsLive},
+    {ActionId::snapshot, MATTE_TR("Take a S&napshot"), "snapshot", "Ctrl+Shift+S", MATTE_TR("Save what is shown as a PNG file"), needsLive},
+    {ActionId::snapshotCutout, MATTE_TR("Snapshot of the &Cut-out"), "snapshot", "Ctrl+Alt+S", MATTE_TR("Save the person alone as a PNG file, with transparency"), needsLive},
+    {ActionId::corner, MATTE_TR("Picture in the &Corner"), "corner", "Ctrl+M", MATTE_TR("A small window that stays above the others, or the whole one again"), checkable | needsLive},
+    {ActionId::overlay, MATTE_TR("&Timing"), "timing", "F3", MATTE_TR("Where the time of a frame goes, drawn over the picture"), checkable | needsLive},
+    {ActionId::trace, MATTE_TR("&Record a Trace"), "", "Ctrl+T", MATTE_TR("Start or stop writing down what each thread does, for Perfetto"), checkable | needsLive},
+    {ActionId::saveStatistics, MATTE_TR("Save the S&tatistics…"), "", "", MATTE_TR("Save what the timing shows, as JSON or CSV"), needsLive},
+    {ActionId::mirror, MATTE_TR("&Mirror"), "", "M", MATTE_TR("Turn mirroring on or off"), needsLive},
+    {ActionId::steady, MATTE_TR("S&teadiness"), "", "T", MATTE_TR("Turn steadiness on or off"), needsLive},
+    {ActionId::specks, MATTE_TR("Remove &Specks"), "", "K", MATTE_TR("Turn the removal of specks on or off"), needsLive},
+    {ActionId::nearest, MATTE_TR("&Nearest Person Only"), "", "N", MATTE_TR("Keep the nearest person only, or everybody"), needsLive},
+    {ActionId::wrap, MATTE_TR("Light &Wrap"), "", "W", MATTE_TR("Turn light wrap on or off")},
+    {ActionId::cleanEdges, MATTE_TR("&Clean Edge Colours"), "", "D", MATTE_TR("Turn the cleaning of edge colours on or off")},
+    {ActionId::resetStand, MATTE_TR("Person's &Place Back"), "", "R", MATTE_TR("Set the person's size and place back")},
+    {ActionId::saveProfile, MATTE_TR("&Save as Profile…"), "", "Ctrl+Shift+K", MATTE_TR("Keep look and source under a name")},
+    {ActionId::deleteProfile, MATTE_TR("&Delete a Profile…"), "", "", MATTE_TR("Forget a profile")},
     {ActionId::shortcuts, MATTE_TR("&Keyboard Shortcuts"), "", "F1; Ctrl+?", MATTE_TR("Show what the keys do")},
     {ActionId::about, MATTE_TR("&About Matte"), "", "", MATTE_TR("Version and engine")},
     {ActionId::cancel, MATTE_TR("Cancel"), "close", "Esc", MATTE_TR("Stop the work, close the message, leave full screen")},
@@ -67,12 +89,19 @@ Actions::Actions(QWidget* window) : QObject(window) {
         actions_[row.id] = action;
         ordered_.append(action);
         if (row.flags & needsPhoto) needPhoto_.append(action);
+        if (row.flags & needsPicture) needPicture_.append(action);
+        if (row.flags & needsLive) needLive_.append(action);
     }
-    setPhotoOpen(false);
+    setContext(Mode::photo, false);
 }
 
-void Actions::setPhotoOpen(bool open) {
-    for (QAction* action : needPhoto_) action->setEnabled(open);
+void Actions::setContext(Mode mode, bool picture) {
+    const bool live = mode == Mode::live;
+    for (QAction* action : needPhoto_) action->setEnabled(!live && picture);
+    for (QAction* action : needPicture_) action->setEnabled(picture);
+    for (QAction* action : needLive_) action->setEnabled(live);
+    actions_.at(ActionId::photoMode)->setChecked(!live);
+    actions_.at(ActionId::liveMode)->setChecked(live);
 }
 
 }  // namespace matte

@@ -8,6 +8,8 @@
 
 #include <map>
 
+#include "gui/settings.h"
+
 namespace matte {
 
 enum class ActionId {
@@ -29,6 +31,28 @@ enum class ActionId {
     nextView,
     panel,
     fullScreen,
+    photoMode,
+    liveMode,
+    live,
+    useVideo,
+    useFolder,
+    useAddress,
+    hidePerson,
+    snapshot,
+    snapshotCutout,
+    corner,
+    overlay,
+    trace,
+    saveStatistics,
+    mirror,
+    steady,
+    specks,
+    nearest,
+    wrap,
+    cleanEdges,
+    resetStand,
+    saveProfile,
+    deleteProfile,
     shortcuts,
     about,
     cancel
@@ -42,12 +66,12 @@ public:
     [[nodiscard]] QAction* operator[](ActionId id) const { return actions_.at(id); }
     /// In the table's order, for the shortcuts dialog.
     [[nodiscard]] const QList<QAction*>& all() const { return ordered_; }
-    /// Enables what needs a photo.
-    void setPhotoOpen(bool open);
+    /// Enables what needs a photo, live mode, or a picture of either.
+    void setContext(Mode mode, bool picture);
 
 private:
     std::map<ActionId, QAction*> actions_;
-    QList<QAction*> ordered_, needPhoto_;
+    QList<QAction*> ordered_, needPhoto_, needPicture_, needLive_;
 };
 
 }  // namespace matte

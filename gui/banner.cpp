@@ -73,7 +73,7 @@ void Banner::showText(const QString& sentence, bool error, const QString& file) 
     QAccessible::updateAccessibility(&alert);
     show();
     raise();
-    emit resized();
+    Q_EMIT resized();
 }
 
 void Banner::dismiss() {

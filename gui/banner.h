@@ -23,7 +23,7 @@ public:
     [[nodiscard]] QString text() const;
     [[nodiscard]] bool isError() const { return error_; }
 
-signals:
+Q_SIGNALS:
     void resized();
 
 private:

@@ -6,8 +6,12 @@
 
 #include <algorithm>
 
+#include "gui/actions.h"
 #include "gui/banner.h"
+#include "gui/camera_light.h"
+#include "gui/live_page.h"
 #include "gui/progress_pill.h"
+#include "gui/timing_overlay.h"
 #include "gui/viewport.h"
 #include "gui/welcome.h"
 
@@ -47,30 +51,72 @@ QLabel* chip(QWidget* parent) {
 
 }  // namespace
 
-Canvas::Canvas(QAction* open, QAction* sample, QWidget* parent)
+Canvas::Canvas(const Actions& actions, QWidget* parent)
     : QWidget(parent),
       viewport_(new Viewport(this)),
-      welcome_(new Welcome(open, sample, this)),
+      welcome_(new Welcome(actions, this)),
+      livePage_(new LivePage(actions[ActionId::live], actions[ActionId::useVideo], this)),
       dropMark_(new DropMark(this)),
       before_(chip(this)),
       after_(chip(this)),
       viewName_(chip(this)),
       banner_(new Banner(this)),
-      progress_(new ProgressPill(this)) {
+      progress_(new ProgressPill(this)),
+      light_(new CameraLight(this)),
+      timing_(new TimingOverlay(this)),
+      hidden_(chip(this)) {
     before_->setText(tr("Before"));
     setAfterName(tr("After"));
+    hidden_->setObjectName("hiddenMark");
+    const QString keys = actions[ActionId::hidePerson]->shortcut().toString(QKeySequence::NativeText);
+    hidden_->setText(tr("You are hidden.  %1 shows you again.").arg(keys));
+    showPages();
     setMinimumSize(320, 240);
     connect(viewport_, &Viewport::splitMoved, this, &Canvas::arrangeChips);
     connect(banner_, &Banner::resized, this, &Canvas::arrange);
     connect(progress_, &ProgressPill::resized, this, &Canvas::arrange);
+    connect(timing_, &TimingOverlay::resized, this, &Canvas::arrange);
 }
 
 void Canvas::hideWelcome() {
-    welcome_->hide();
+    photoShown_ = true;
+    showPages();
 }
 
 bool Canvas::welcoming() const {
     return !welcome_->isHidden();
+}
+
+void Canvas::setMode(Mode mode) {
+    mode_ = mode;
+    showPages();
+}
+
+void Canvas::setLiveShown(bool shown) {
+    if (shown == liveShown_) return;
+    liveShown_ = shown;
+    showPages();
+}
+
+void Canvas::setTimingWanted(bool wanted) {
+    timingWanted_ = wanted;
+    showPages();
+}
+
+void Canvas::showPages() {
+    welcome_->setVisible(mode_ == Mode::photo && !photoShown_);
+    livePage_->setVisible(mode_ == Mode::live && !liveShown_);
+    timing_->setVisible(mode_ == Mode::live && liveShown_ && timingWanted_);
+    arrangeChips();
+}
+
+void Canvas::setPersonHidden(bool hidden) {
+    hidden_->setVisible(hidden);
+    arrange();
+}
+
+bool Canvas::personHidden() const {
+    return !hidden_->isHidden();
 }
 
 void Canvas::setDropActive(bool active) {
@@ -97,16 +143,25 @@ void Canvas::resizeEvent(QResizeEvent*) {
 }
 
 void Canvas::arrange() {
-    for (QWidget* whole : {static_cast<QWidget*>(viewport_), static_cast<QWidget*>(welcome_), dropMark_}) {
+    for (QWidget* whole : {static_cast<QWidget*>(viewport_), static_cast<QWidget*>(welcome_),
+                           static_cast<QWidget*>(livePage_), dropMark_}) {
         whole->setGeometry(rect());
     }
     const int bannerWidth = std::min(kBannerWidth, width() - 2 * kMargin);
     const int bannerHeight = std::max(banner_->heightForWidth(bannerWidth), banner_->minimumSizeHint().height());
-    banner_->setGeometry((width() - bannerWidth) / 2, kMargin, bannerWidth, bannerHeight);
+    light_->move(width() - light_->width() - kMargin, kMargin);
+    const bool beside = light_->isHidden() || (width() + bannerWidth) / 2 < light_->x();
+    banner_->setGeometry((width() - bannerWidth) / 2, beside ? kMargin : kMargin + light_->height() + kMargin / 2,
+                         bannerWidth, bannerHeight);
     progress_->adjustSize();
     progress_->move((width() - progress_->width()) / 2, height() - progress_->height() - 2 * kMargin);
     viewName_->adjustSize();
     viewName_->move(kMargin, height() - viewName_->height() - kMargin);
+    const int timingHeight = timing_->sizeHint().height();
+    timing_->setGeometry(kMargin, height() - timingHeight - kMargin, width() - 2 * kMargin, timingHeight);
+    hidden_->adjustSize();
+    const int below = timing_->isHidden() ? 2 * kMargin : timingHeight + 2 * kMargin;
+    hidden_->move((width() - hidden_->width()) / 2, height() - hidden_->height() - below);
     arrangeChips();
 }
 

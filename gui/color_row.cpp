@@ -83,7 +83,7 @@ ColorRow::ColorRow(QWidget* parent) : QWidget(parent), other_(new Swatch(QColor(
         swatch->setAccessibleName(tr(preset.name));
         connect(swatch, &QAbstractButton::clicked, this, [this, swatch] {
             take(swatch->color());
-            emit gestureFinished();
+            Q_EMIT gestureFinished();
         });
         swatches_.append(swatch);
     }
@@ -105,7 +105,7 @@ void ColorRow::showColor(const QColor& color) {
 
 void ColorRow::take(const QColor& color) {
     showColor(color);
-    emit colorChanged(color);
+    Q_EMIT colorChanged(color);
 }
 
 // Shows each colour at once; closing without choosing brings the old one back.
@@ -117,7 +117,7 @@ void ColorRow::openDialog() {
     connect(dialog, &QColorDialog::currentColorChanged, this, &ColorRow::take);
     connect(dialog, &QColorDialog::rejected, this, [this, old = color_] { take(old); });
     connect(dialog, &QColorDialog::finished, this, &ColorRow::gestureFinished);
-    emit gestureFinished();
+    Q_EMIT gestureFinished();
     dialog->open();
 }
 

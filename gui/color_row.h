@@ -19,7 +19,7 @@ public:
     /// Without signals.
     void showColor(const QColor& color);
 
-signals:
+Q_SIGNALS:
     void colorChanged(const QColor& color);
     void gestureFinished();  ///< the dialog was closed, or a swatch was clicked
 

@@ -6,12 +6,13 @@
 
 #include <cstdio>
 
+#include "inference/cli/exit_code.h"
 #include "inference/error.h"
+#include "inference/io/atomic_file.h"
+#include "inference/io/image_file.h"
 
 namespace matte {
 namespace {
-
-constexpr int kUsageExit = 2;
 
 void print(std::FILE* to, const QString& text) {
     std::fputs(text.toLocal8Bit().constData(), to);
@@ -34,46 +35,135 @@ EngineKind engineFrom(const QString& text) {
     throw Error(Area::usage, "'" + text.toStdString() + "' is not an engine: use auto, cpu or cuda.");
 }
 
+Precision precisionFrom(const QString& text) {
+    if (text == "fast") return Precision::fast;
+    if (text == "fp32") return Precision::fp32;
+    throw Error(Area::usage, "'" + text.toStdString() + "' is not a precision: use fast or fp32.");
+}
+
+Size sizeFrom(const QString& text) {
+    const QStringList sides = text.split('x');
+    bool wideOk = false, highOk = false;
+    const Size size{sides.value(0).toInt(&wideOk), sides.value(1).toInt(&highOk)};
+    if (sides.size() == 2 && wideOk && highOk && size.width >= 16 && size.height >= 16 && size.longest() <= 8192) {
+        return size;
+    }
+    throw Error(Area::usage, "'" + text.toStdString() + "' is not a size: write it as 1280x720.");
+}
+
+quint64 framesFrom(const QString& text) {
+    bool ok = false;
+    const quint64 frames = text.toULongLong(&ok);
+    if (ok && frames > 0) return frames;
+    throw Error(Area::usage, "'" + text.toStdString() + "' is not a number of frames: write 1 or more.");
+}
+
+/// The options in the order in which --help shows them.
+struct Options {
+    QCommandLineOption help{{"h", "help"}, "Show this help."};
+    QCommandLineOption version{{"v", "version"}, "Show the version."};
+    QCommandLineOption source{
+        "source", "Start live: camera, camera:NAME, a video, a folder, an address or test:person[:WxH[@FPS]].",
+        "source"};
+    QCommandLineOption size{"size", "Ask the camera for this size, or draw the test person at it.", "WxH"};
+    QCommandLineOption background{"background", "blur, blur:N (1 to 100), color:#rrggbb, image:PATH or transparent.",
+                                  "background"};
+    QCommandLineOption model{"model", "Model file (safetensors), portrait or portrait-lite.", "model"};
+    QCommandLineOption engine{"engine", "auto, cpu or cuda.", "engine", "auto"};
+    QCommandLineOption precision{"precision", "fast or fp32.", "precision", "fast"};
+    QCommandLineOption noTune{"no-tune", "Do not time the GPU's kernels first: runs can be repeated exactly."};
+    QCommandLineOption noInterop{"no-interop", "Upload the pictures even where they could stay on the GPU."};
+    QCommandLineOption requireGpu{"require-gpu", "End with code 6 when no GPU does the work."};
+    QCommandLineOption frames{"frames", "End after so many frames were shown.", "count"};
+    QCommandLineOption stats{"stats", "Write the statistics at the end (JSON, or CSV by the name's end).", "file"};
+    QCommandLineOption trace{"trace", "Write a trace for Perfetto at the end.", "file"};
+    QCommandLineOption config{"config", "Keep the settings in this file.", "file"};
+
+    [[nodiscard]] QList<QCommandLineOption> all() const {
+        return {help,   version,   source,     size,   background, model, engine, precision,
+                noTune, noInterop, requireGpu, frames, stats,      trace, config};
+    }
+};
+
+constexpr char kDescription[] =
+    "Matte replaces what is behind a person.\n\n"
+    "Exit codes: 0 all is well, 2 wrong option, 3 a file can't be read, 4 the source can't be had, 5 the model can't "
+    "be\n"
+    "used, 6 the engine can't be used, 7 a file can't be written.";
+
+std::optional<LiveSource> sourceFrom(const QCommandLineParser& parser, const Options& options, const QString& file) {
+    const QString text = parser.isSet(options.source) ? parser.value(options.source) : file;
+    if (text.isEmpty()) {
+        if (!parser.isSet(options.size)) return {};
+        throw Error(Area::usage, "--size is about a source: name one with --source.");
+    }
+    LiveSource source;
+    source.spec = parseSource(text.toStdString());
+    if (source.spec.kind == SourceSpec::Kind::file) source.spec.name = absolute(text).toStdString();
+    if (!parser.isSet(options.size)) return source;
+    (source.spec.kind == SourceSpec::Kind::test ? source.spec.size : source.size) =
+        sizeFrom(parser.value(options.size));
+    return source;
+}
+
+void read(const QCommandLineParser& parser, const Options& options, CommandLine& line) {
+    const QStringList files = parser.positionalArguments();
+    if (files.size() > 1) {
+        throw Error(Area::usage, "The window opens one file at a time: matte-cli image takes many photos.");
+    }
+    const bool isPhoto = !files.isEmpty() && hasImageExtension(files.first().toStdString());
+    if (isPhoto && parser.isSet(options.source)) {
+        throw Error(Area::usage, "A photo and a live source can't be had at once: leave one of them out.");
+    }
+    if (isPhoto) line.photo = absolute(files.first());
+    line.orders.source = sourceFrom(parser, options, isPhoto ? QString() : files.value(0));
+    line.model = parser.value(options.model);
+    line.config = absolute(parser.value(options.config));
+    line.engine.kind = engineFrom(parser.value(options.engine));
+    line.engine.precision = precisionFrom(parser.value(options.precision));
+    line.engine.tune = !parser.isSet(options.noTune);
+    line.interop = !parser.isSet(options.noInterop);
+    line.orders.requireGpu = parser.isSet(options.requireGpu);
+    if (parser.isSet(options.frames)) line.orders.frames = framesFrom(parser.value(options.frames));
+    line.orders.statistics = absolute(parser.value(options.stats));
+    line.orders.trace = absolute(parser.value(options.trace));
+    if (parser.isSet(options.background)) line.background = backgroundFrom(parser.value(options.background));
+    const bool wantsLive = line.orders.frames > 0 || !line.orders.statistics.isEmpty() || !line.orders.trace.isEmpty();
+    if (wantsLive && !line.orders.source) {
+        throw Error(Area::usage, "--frames, --stats and --trace are about a live source: name one with --source.");
+    }
+    for (const QString& file : {line.orders.statistics, line.orders.trace}) {
+        if (!file.isEmpty()) checkTarget(file.toStdString());
+    }
+}
+
 }  // namespace
 
 CommandLine parseCommandLine(const QStringList& arguments) {
     QCommandLineParser parser;
-    parser.setApplicationDescription("Matte replaces what is behind a person.");
-    const QCommandLineOption help({"h", "help"}, "Show this help.");
-    const QCommandLineOption version({"v", "version"}, "Show the version.");
-    const QCommandLineOption background(
-        "background", "blur, blur:N (1 to 100), color:#rrggbb, image:PATH or transparent.", "background");
-    const QCommandLineOption model("model", "Model file (safetensors).", "file");
-    const QCommandLineOption engine("engine", "auto, cpu or cuda.", "engine", "auto");
-    const QCommandLineOption config("config", "Keep the settings in this file.", "file");
-    parser.addOptions({help, version, background, model, engine, config});
-    parser.addPositionalArgument("photo", "Photo to open.", "[PHOTO]");
+    parser.setApplicationDescription(kDescription);
+    const Options options;
+    parser.addOptions(options.all());
+    parser.addPositionalArgument("file", "Photo to open, or video or folder to play.", "[FILE]");
 
     CommandLine line;
     const bool understood = parser.parse(arguments);
-    if (parser.isSet(help)) {
+    if (parser.isSet(options.help)) {
         print(stdout, parser.helpText().replace("<executable_name>", "matte"));
-        line.exitCode = 0;
+        line.exitCode = kExitOk;
         return line;
     }
-    if (parser.isSet(version)) {
+    if (parser.isSet(options.version)) {
         print(stdout, "matte " MATTE_VERSION "\n");
-        line.exitCode = 0;
+        line.exitCode = kExitOk;
         return line;
     }
     try {
         if (!understood) throw Error(Area::usage, parser.errorText().toStdString() + " See matte --help.");
-        if (parser.positionalArguments().size() > 1) {
-            throw Error(Area::usage, "The window opens one photo at a time: matte-cli image takes many.");
-        }
-        line.photo = absolute(parser.positionalArguments().value(0));
-        line.model = absolute(parser.value(model));
-        line.config = absolute(parser.value(config));
-        line.engine = engineFrom(parser.value(engine));
-        if (parser.isSet(background)) line.background = backgroundFrom(parser.value(background));
+        read(parser, options, line);
     } catch (const Error& error) {
         print(stderr, QString("matte: %1\n").arg(error.what()));
-        line.exitCode = kUsageExit;
+        line.exitCode = exitCodeOf(error.area);
     }
     return line;
 }

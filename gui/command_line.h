@@ -7,16 +7,19 @@
 
 #include <optional>
 
+#include "gui/driven_run.h"
 #include "inference/engine.h"
 
 namespace matte {
 
 struct CommandLine {
     QString photo;                         ///< absolute; empty for none
-    QString model;                         ///< empty for the default model
+    QString model;                         ///< file or name; empty for the default model
     QString config;                        ///< settings file; empty for the user's own
     std::optional<Background> background;  ///< image.path is absolute, image is not loaded
-    EngineKind engine = EngineKind::automatic;
+    EngineOptions engine;
+    Orders orders;                ///< what to do without the user
+    bool interop = true;          ///< false: pictures are uploaded even where they could stay on the device
     std::optional<int> exitCode;  ///< set when the program is to end at once: help, version or a wrong option
 };
 

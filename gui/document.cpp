@@ -18,6 +18,14 @@ QString stepName(LookControl control) {
         case LookControl::threshold: return Document::tr("Threshold");
         case LookControl::softness: return Document::tr("Softness");
         case LookControl::decontaminate: return Document::tr("Clean Edge Colours");
+        case LookControl::lightWrap: return Document::tr("Light Wrap");
+        case LookControl::mirror: return Document::tr("Mirror");
+        case LookControl::scale: return Document::tr("Person's Size");
+        case LookControl::position: return Document::tr("Person's Place");
+        case LookControl::steadiness: return Document::tr("Steadiness");
+        case LookControl::specks: return Document::tr("Specks");
+        case LookControl::nearest: return Document::tr("Nearest Person");
+        case LookControl::profile: return Document::tr("Profile");
         case LookControl::all: break;
     }
     return Document::tr("Reset");
@@ -61,7 +69,7 @@ Document::Document(QObject* parent) : QObject(parent) {
 void Document::apply(const Look& look) {
     if (look == look_) return;
     look_ = look;
-    emit lookChanged(look_);
+    Q_EMIT lookChanged(look_);
 }
 
 void Document::edit(const Look& look, LookControl control) {
@@ -87,7 +95,7 @@ void Document::resetLook(const Look& look) {
 void Document::setPhoto(const OpenedPhoto& photo) {
     photo_ = photo;
     undoStack_.clear();
-    emit photoChanged();
+    Q_EMIT photoChanged();
 }
 
 }  // namespace matte

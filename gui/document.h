@@ -19,6 +19,14 @@ enum class LookControl {
     threshold,
     softness,
     decontaminate,
+    lightWrap,
+    mirror,
+    scale,
+    position,
+    steadiness,
+    specks,
+    nearest,
+    profile,
     all
 };
 
@@ -35,16 +43,32 @@ public:
 
     /// Changes the look as an undo step; merged with the last one while the same gesture goes on.
     void edit(const Look& look, LookControl control);
+    /// edit() of the look that `change` makes of the present one.
+    template <typename Change>
+    void edit(LookControl control, Change change) {
+        Look look = look_;
+        change(look);
+        edit(look, control);
+    }
+    /// A step of its own: a switch that was turned, a key that was pressed.
+    template <typename Change>
+    void step(LookControl control, Change change) {
+        finishGesture();
+        edit(control, change);
+        finishGesture();
+    }
     /// The next edit() is a step of its own: a slider was let go, a dialog closed.
     void finishGesture() { ++gesture_; }
     void undo();
     void redo();
     /// Changes the look without a step and forgets all steps: settings were restored.
     void resetLook(const Look& look);
+    /// Changes the look without a step; the steps stay: another source is mirrored or not.
+    void adopt(const Look& look) { apply(look); }
     /// Takes over a photo; the look stays, the steps are forgotten.
     void setPhoto(const OpenedPhoto& photo);
 
-signals:
+Q_SIGNALS:
     void lookChanged(const matte::Look& look);
     void photoChanged();
 

@@ -5,6 +5,7 @@
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QInputDialog>
 #include <QStandardPaths>
 
 #include "inference/io/image_file.h"
@@ -38,6 +39,34 @@ QString askForPhoto(QWidget* parent, QString& folder) {
 
 QString askForBackground(QWidget* parent, QString& folder) {
     return askForPicture(parent, text("Choose a Background Picture"), folder);
+}
+
+QString askForVideo(QWidget* parent, QString& folder) {
+    const QString filters =
+        text("Videos (*.mp4 *.mov *.mkv *.webm *.avi *.m4v *.mpg *.mpeg *.ts)") + ";;" + text("All files (*)");
+    QString path = QFileDialog::getOpenFileName(parent, text("Use a Video"), folderOrPictures(folder), filters);
+    if (!path.isEmpty()) folder = QFileInfo(path).absolutePath();
+    return path;
+}
+
+QString askForFolder(QWidget* parent, QString& folder) {
+    QString path =
+        QFileDialog::getExistingDirectory(parent, text("Use a Folder of Pictures"), folderOrPictures(folder));
+    if (!path.isEmpty()) folder = path;
+    return path;
+}
+
+QString askForStatistics(QWidget* parent, QString& folder) {
+    QString path = QFileDialog::getSaveFileName(parent, text("Save the Statistics"),
+                                                QDir(folderOrPictures(folder)).filePath("matte-statistics.json"),
+                                                "JSON (*.json);;CSV (*.csv)");
+    if (!path.isEmpty()) folder = QFileInfo(path).absolutePath();
+    return path;
+}
+
+QString askForAddress(QWidget* parent) {
+    return QInputDialog::getText(parent, text("Use an Address"), text("Address, such as rtsp://camera.local/stream:"))
+        .trimmed();
 }
 
 QString askForExport(QWidget* parent, QString& folder, const QString& photoName, bool transparent) {

@@ -11,6 +11,11 @@ namespace matte {
 
 [[nodiscard]] QString askForPhoto(QWidget* parent, QString& folder);
 [[nodiscard]] QString askForBackground(QWidget* parent, QString& folder);
+[[nodiscard]] QString askForVideo(QWidget* parent, QString& folder);
+[[nodiscard]] QString askForFolder(QWidget* parent, QString& folder);
+/// An address that a video comes from.
+[[nodiscard]] QString askForAddress(QWidget* parent);
+[[nodiscard]] QString askForStatistics(QWidget* parent, QString& folder);
 /// Suggests a name beside `photoName`; the extension decides about the format, and is added where it is missing.
 [[nodiscard]] QString askForExport(QWidget* parent, QString& folder, const QString& photoName, bool transparent);
 

@@ -14,7 +14,10 @@
 #include <cmath>
 
 #include "gui/color_row.h"
+#include "gui/gallery.h"
 #include "gui/icons.h"
+#include "gui/live_group.h"
+#include "gui/person_group.h"
 #include "gui/picture_well.h"
 #include "gui/slider_row.h"
 #include "gui/toggle.h"
@@ -83,7 +86,12 @@ QWidget* page(std::initializer_list<QWidget*> parts) {
 }  // namespace
 
 LookPanel::LookPanel(Document& document, QAction* reset, QWidget* parent)
-    : QScrollArea(parent), document_(document), kinds_(new QButtonGroup(this)), placements_(new QButtonGroup(this)) {
+    : QScrollArea(parent),
+      document_(document),
+      kinds_(new QButtonGroup(this)),
+      placements_(new QButtonGroup(this)),
+      person_(new PersonGroup(document)),
+      live_(new LiveGroup(document)) {
     setObjectName("panel");
     setFrameShape(QFrame::NoFrame);
     setFixedWidth(kWidth);
@@ -100,6 +108,9 @@ LookPanel::LookPanel(Document& document, QAction* reset, QWidget* parent)
     column->addWidget(rule);
     column->addSpacing(4);
     buildEdges(*column);
+    addSection(*column, tr("Live"), live_);
+    addSection(*column, tr("Person"), person_);
+    setMode(Mode::photo);
     column->addStretch();
     auto* resetButton = new QPushButton(reset->icon(), tr("Reset"));
     resetButton->setObjectName("flat");
@@ -112,11 +123,19 @@ LookPanel::LookPanel(Document& document, QAction* reset, QWidget* parent)
     showLook(document_.look());
 }
 
-template <typename Change>
-void LookPanel::edit(LookControl control, Change change) {
-    Look look = document_.look();
-    change(look);
-    document_.edit(look, control);
+void LookPanel::addSection(QVBoxLayout& column, const QString& title, QWidget* group) {
+    auto* rule = new QFrame;
+    rule->setObjectName("rule");
+    auto* name = sectionTitle(title);
+    column.addWidget(rule);
+    column.addSpacing(4);
+    column.addWidget(name);
+    column.addWidget(group);
+    if (group == live_) liveOnly_ = {rule, name, group};
+}
+
+void LookPanel::setMode(Mode mode) {
+    for (QWidget* part : liveOnly_) part->setVisible(mode == Mode::live);
 }
 
 void LookPanel::buildBackground(QVBoxLayout& column) {
@@ -131,13 +150,13 @@ void LookPanel::buildBackground(QVBoxLayout& column) {
     blurStrength_ = new SliderRow(tr("Strength"), tr("How far the background is blurred"),
                                   {1, 100, int(Look{}.background.blurStrength)});
     connect(blurStrength_, &SliderRow::valueChanged, this, [this](int value) {
-        edit(LookControl::blurStrength, [&](Look& look) { look.background.blurStrength = float(value); });
+        document_.edit(LookControl::blurStrength, [&](Look& look) { look.background.blurStrength = float(value); });
     });
     connect(blurStrength_, &SliderRow::gestureFinished, &document_, &Document::finishGesture);
 
     color_ = new ColorRow;
     connect(color_, &ColorRow::colorChanged, this, [this](const QColor& color) {
-        edit(LookControl::color, [&](Look& look) {
+        document_.edit(LookControl::color, [&](Look& look) {
             look.background.color = {std::uint8_t(color.red()), std::uint8_t(color.green()),
                                      std::uint8_t(color.blue())};
         });
@@ -164,10 +183,12 @@ QWidget* LookPanel::imagePage() {
     placements_->addButton(segment(tr("Fit"), tr("Show all of it; bars fill the rest")), int(Placement::fit));
     placements_->addButton(segment(tr("Stretch"), tr("Make it the frame's shape")), int(Placement::stretch));
     connect(placements_, &QButtonGroup::idClicked, this, [this](int id) {
-        edit(LookControl::placement, [&](Look& look) { look.background.placement = Placement(id); });
+        document_.edit(LookControl::placement, [&](Look& look) { look.background.placement = Placement(id); });
         document_.finishGesture();
     });
-    return page({picture_, segmentBar(*placements_, tr("Placement"))});
+    auto* gallery = new Gallery;
+    connect(gallery, &Gallery::chosen, this, &LookPanel::pictureDropped);
+    return page({picture_, gallery, segmentBar(*placements_, tr("Placement"))});
 }
 
 void LookPanel::buildEdges(QVBoxLayout& column) {
@@ -178,13 +199,13 @@ void LookPanel::buildEdges(QVBoxLayout& column) {
     decontaminate_ = new Toggle(tr("Clean edge colours"));
     decontaminate_->setToolTip(tr("Remove the old background's colour from hair and edges"));
     connect(threshold_, &SliderRow::valueChanged, this, [this](int value) {
-        edit(LookControl::threshold, [&](Look& look) { look.threshold = float(value) / 100; });
+        document_.edit(LookControl::threshold, [&](Look& look) { look.threshold = float(value) / 100; });
     });
     connect(softness_, &SliderRow::valueChanged, this, [this](int value) {
-        edit(LookControl::softness, [&](Look& look) { look.softness = float(value) / 100; });
+        document_.edit(LookControl::softness, [&](Look& look) { look.softness = float(value) / 100; });
     });
     connect(decontaminate_, &Toggle::toggled, this, [this](bool on) {
-        edit(LookControl::decontaminate, [&](Look& look) { look.decontaminate = on; });
+        document_.edit(LookControl::decontaminate, [&](Look& look) { look.decontaminate = on; });
         document_.finishGesture();
     });
     for (SliderRow* row : {threshold_, softness_}) {
@@ -199,10 +220,10 @@ void LookPanel::buildEdges(QVBoxLayout& column) {
 void LookPanel::chooseKind(Background::Kind kind) {
     if (kind == Background::Kind::image && !document_.look().background.image) {
         showLook(document_.look());  // there is nothing to show yet: the click only asks
-        emit pictureWanted();
+        Q_EMIT pictureWanted();
         return;
     }
-    edit(LookControl::background, [&](Look& look) { look.background.kind = kind; });
+    document_.edit(LookControl::background, [&](Look& look) { look.background.kind = kind; });
     document_.finishGesture();
 }
 

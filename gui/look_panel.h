@@ -5,6 +5,7 @@
 #include <QScrollArea>
 
 #include "gui/document.h"
+#include "gui/settings.h"
 
 class QButtonGroup;
 class QStackedWidget;
@@ -13,6 +14,8 @@ class QVBoxLayout;
 namespace matte {
 
 class ColorRow;
+class LiveGroup;
+class PersonGroup;
 class PictureWell;
 class SliderRow;
 class Toggle;
@@ -26,9 +29,14 @@ public:
     [[nodiscard]] SliderRow& threshold() { return *threshold_; }
     [[nodiscard]] SliderRow& softness() { return *softness_; }
     [[nodiscard]] Toggle& decontaminate() { return *decontaminate_; }
+    [[nodiscard]] PersonGroup& person() { return *person_; }
+    [[nodiscard]] LiveGroup& live() { return *live_; }
     [[nodiscard]] QButtonGroup& kinds() { return *kinds_; }  ///< ids are Background::Kind
 
-signals:
+    /// Shows what makes sense live only.
+    void setMode(Mode mode);
+
+Q_SIGNALS:
     void pictureWanted();                      ///< a background picture is to be chosen
     void pictureDropped(const QString& path);  ///< or was dropped
 
@@ -39,8 +47,7 @@ private:
     void chooseKind(Background::Kind kind);
     void showLook(const Look& look);
     void showPage(int index);
-    template <typename Change>
-    void edit(LookControl control, Change change);
+    void addSection(QVBoxLayout& column, const QString& title, QWidget* group);
 
     Document& document_;
     QButtonGroup* kinds_;
@@ -52,6 +59,9 @@ private:
     SliderRow* threshold_;
     SliderRow* softness_;
     Toggle* decontaminate_;
+    PersonGroup* person_;
+    LiveGroup* live_;
+    QList<QWidget*> liveOnly_;
 };
 
 }  // namespace matte

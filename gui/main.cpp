@@ -12,11 +12,22 @@
 
 namespace {
 
-matte::PhotoSession::EngineFactory engineFactory(const matte::CommandLine& line) {
-    return [kind = line.engine, model = line.model.toStdString()] {
-        const auto file =
-            matte::Safetensors::read(model.empty() ? matte::defaultModel() : std::filesystem::path(model));
-        return matte::Engine::create(matte::UNet::load(file), {.kind = kind});
+constexpr char kLiteModel[] = "portrait-lite";
+
+std::unique_ptr<matte::Engine> makeEngine(const std::string& model, const matte::EngineOptions& options) {
+    return matte::Engine::create(matte::UNet::load(matte::Safetensors::read(matte::findModel(model))), options);
+}
+
+matte::PhotoSession::EngineFactory photoEngine(const matte::CommandLine& line) {
+    return [options = line.engine, model = line.model.toStdString()] { return makeEngine(model, options); };
+}
+
+/// Where the processor has to keep up with a camera, the light model does the work, unless another was named.
+matte::PhotoSession::EngineFactory liveEngine(const matte::CommandLine& line) {
+    return [options = line.engine, model = line.model.toStdString()] {
+        auto engine = makeEngine(model, options);
+        if (!model.empty() || engine->info().kind != matte::EngineKind::cpu) return engine;
+        return makeEngine(kLiteModel, options);
     };
 }
 
@@ -25,6 +36,7 @@ QSurfaceFormat coreProfile() {
     format.setVersion(3, 3);
     format.setProfile(QSurfaceFormat::CoreProfile);
     format.setDepthBufferSize(0);
+    format.setSwapInterval(0);  // the desktop composes without tearing; waiting here would hold up the keys
     return format;
 }
 
@@ -45,8 +57,17 @@ int main(int argc, char** argv) {
 
     QSettings own(QSettings::IniFormat, QSettings::UserScope, "matte", "matte");
     QSettings named(line.config, QSettings::IniFormat);
-    matte::MainWindow window(engineFactory(line), line.config.isEmpty() ? own : named, line.background);
+    const matte::Startup startup{
+        .background = line.background, .makeLiveEngine = liveEngine(line), .interop = line.interop};
+    QSettings& store = line.config.isEmpty() ? own : named;
+    const bool firstStart = !store.contains("version");
+    matte::MainWindow window(photoEngine(line), store, startup);
+    if (firstStart) window.setMode(matte::Mode::live);  // its page says what was found and what is missing
     if (!line.photo.isEmpty()) window.openPhoto(matte::PhotoSource::fromFile(line.photo));
+    matte::DrivenRun run(window, line.orders);
+    QObject::connect(&run, &matte::DrivenRun::ended, &app, &QCoreApplication::exit, Qt::QueuedConnection);
     window.show();
-    return QApplication::exec();
+    run.begin();
+    const int code = QApplication::exec();
+    return code == 0 ? run.finish() : code;
 }

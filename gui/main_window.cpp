@@ -9,19 +9,27 @@
 #include <QHBoxLayout>
 #include <QMessageBox>
 #include <QMimeData>
+#include <QUrl>
 
 #include <algorithm>
 #include <cmath>
 
 #include "gui/banner.h"
+#include "gui/bare_window.h"
 #include "gui/canvas.h"
 #include "gui/incoming.h"
+#include "gui/live_control.h"
+#include "gui/look_keys.h"
 #include "gui/look_panel.h"
+#include "gui/profiles.h"
 #include "gui/progress_pill.h"
+#include "gui/snapshots.h"
 #include "gui/status_line.h"
+#include "gui/timing_overlay.h"
 #include "gui/viewport.h"
 #include "gui/window_bars.h"
 #include "inference/error.h"
+#include "inference/io/image_file.h"
 #include "inference/model/default_model.h"
 
 namespace matte {
@@ -40,28 +48,41 @@ int usefulSide(Size photo, const Viewport& viewport) {
 
 }  // namespace
 
-MainWindow::MainWindow(PhotoSession::EngineFactory makeEngine,
-                       QSettings& store,
-                       const std::optional<Background>& background)
+MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings& store, const Startup& startup)
     : store_(store),
       settings_(Settings::load(store)),
       actions_(this),
-      session_(std::move(makeEngine)),
+      session_(makeEngine),
       bars_(new WindowBars(*this, actions_)),
-      canvas_(new Canvas(actions_[ActionId::open], actions_[ActionId::openSample])),
+      canvas_(new Canvas(actions_)),
       panel_(new LookPanel(document_, actions_[ActionId::resetLook])),
-      status_(new StatusLine) {
+      status_(new StatusLine),
+      live_(startup.makeLiveEngine ? startup.makeLiveEngine : makeEngine, startup.open),
+      liveControl_(new LiveControl({actions_, document_, *canvas_, bars_->sources(), *status_, settings_}, live_)),
+      keys_(new LookKeys(document_, actions_, this)),
+      profiles_(new Profiles(settings_.live.profiles, this)),
+      snapshots_(new Snapshots(live_, document_, this)),
+      bare_(new BareWindow(*this, bars_->parts() + QList<QWidget*>{panel_, status_}, canvas_->viewport())) {
+    liveControl_->setParent(this);
+    canvas_->viewport().allowInterop(startup.interop);
     arrange();
     connectSession();
     connectFiles();
     connectView();
     connectLook();
+    connectLive();
+    connectRecords();
+    connectProfiles();
     session_.prepare();
-    restoreSettings(background);
+    restoreSettings(startup.background);
+    if (startup.watchCameras) watchCameras();
+    qApp->installEventFilter(this);
 }
 
 // The widgets speak to the members, which would be gone before a base class deletes its children.
 MainWindow::~MainWindow() {
+    live_.stop();
+    delete liveControl_;
     delete takeCentralWidget();
 }
 
@@ -85,7 +106,7 @@ void MainWindow::restoreSettings(const std::optional<Background>& background) {
     if (background) look.background = *background;
     if (look.background.kind == Background::Kind::image) {
         rememberedPicture_ = QString::fromStdString(look.background.imagePath);
-        look.background.kind = Background::Kind::blur;  // until the picture was read
+        look.background.kind = Background::Kind::color;  // until the picture was read: nothing of the room
         setBackgroundPicture(rememberedPicture_);
     }
     document_.resetLook(look);
@@ -97,6 +118,9 @@ void MainWindow::restoreSettings(const std::optional<Background>& background) {
     panel_->setVisible(settings_.panelVisible);
     canvas_->viewport().setSplitVisible(settings_.splitVisible);
     actions_[ActionId::fullScreen]->setChecked(isFullScreen());
+    bars_->showProfiles(settings_.live.profiles);
+    setMode(settings_.live.mode);
+    actions_[ActionId::overlay]->setChecked(settings_.live.overlayVisible);
 }
 
 void MainWindow::photoOpened(const OpenedPhoto& photo) {
@@ -105,11 +129,10 @@ void MainWindow::photoOpened(const OpenedPhoto& photo) {
     canvas_->banner().dismiss();
     canvas_->hideWelcome();
     canvas_->viewport().setPhoto(photo.preview, photo.image->size());
-    actions_.setPhotoOpen(true);
+    setMode(Mode::photo);
     bars_->setPhotoOpen(true);
     bars_->showZoom(canvas_->viewport().zoom());
     status_->showPhoto(photo);
-    setWindowTitle(tr("%1 — Matte").arg(photo.name));
     if (!photo.path.isEmpty()) {
         settings_.addRecent(QFileInfo(photo.path).absoluteFilePath());
         bars_->showRecent(settings_.recentFiles);
@@ -119,10 +142,41 @@ void MainWindow::photoOpened(const OpenedPhoto& photo) {
     requestRender();
 }
 
+/// A photo is what it is: only live pictures are mirrored.
+Look MainWindow::photoLook() const {
+    Look look = document_.look();
+    look.stand.mirrored = false;
+    return look;
+}
+
+void MainWindow::setMode(Mode mode) {
+    liveControl_->setMode(mode);
+    const bool photo = mode == Mode::photo;
+    bars_->setMode(mode);
+    panel_->setMode(mode);
+    setShowing(Showing::result);
+    showContext();
+    if (!photo) return;
+    if (document_.isOpen()) {
+        status_->showPhoto(document_.photo());
+    } else {
+        status_->clearPhoto();
+    }
+    status_->showEngine(engine_);
+}
+
+void MainWindow::showContext() {
+    const bool live = liveControl_->mode() == Mode::live;
+    actions_.setContext(liveControl_->mode(), live ? canvas_->liveShown() : document_.isOpen());
+    setWindowTitle(live                 ? tr("Live — Matte")
+                   : document_.isOpen() ? tr("%1 — Matte").arg(document_.photo().name)
+                                        : tr("Matte"));
+}
+
 void MainWindow::requestRender() {
-    if (!document_.isOpen()) return;
+    if (!document_.isOpen() || liveControl_->mode() == Mode::live) return;
     const Size photo = document_.photo().image->size();
-    const RenderRequest request{document_.look(), showing_, usefulSide(photo, canvas_->viewport())};
+    const RenderRequest request{photoLook(), showing_, usefulSide(photo, canvas_->viewport())};
     if (request == requested_) return;
     requested_ = request;
     session_.show(request);
@@ -131,6 +185,7 @@ void MainWindow::requestRender() {
 void MainWindow::pictureRendered(const Rendered& picture) {
     const OpenedPhoto& photo = document_.photo();
     if (!document_.isOpen() || picture.request.showing != showing_) return;
+    if (liveControl_->mode() == Mode::live) return requested_.reset();  // it is asked for again later
     if (picture.image->size().longest() > photo.preview->size().longest()) {
         canvas_->viewport().setBefore(photo.image);
     }
@@ -164,7 +219,7 @@ void MainWindow::backgroundLoaded(const QString& path, const std::shared_ptr<con
 }
 
 void MainWindow::exportTo(const QString& path) {
-    session_.exportTo(path, document_.look());
+    session_.exportTo(path, photoLook());
 }
 
 void MainWindow::pictureExported(const QString& path) {
@@ -178,17 +233,45 @@ void MainWindow::pictureExported(const QString& path) {
 }
 
 void MainWindow::copy(bool withBackground) {
-    Look look = document_.look();
+    Look look = photoLook();
     if (!withBackground) look.background.kind = Background::Kind::transparent;
     session_.copy(look);
 }
 
 void MainWindow::take(const QMimeData& incoming) {
     try {
+        const QList<QUrl> urls = incoming.urls();
+        const bool file = urls.size() == 1 && urls.first().isLocalFile();
+        if (file && liveControl_->mode() == Mode::live) return takeLive(urls.first().toLocalFile());
         openPhoto(photoFrom(incoming));
     } catch (const Error& error) {
         canvas_->banner().showError(QString::fromStdString(error.what()));
     }
+}
+
+/// In live mode a picture goes behind the person; whatever else is dropped is played.
+void MainWindow::takeLive(const QString& file) {
+    if (hasImageExtension(file.toStdString())) {
+        setBackgroundPicture(file);
+    } else {
+        goLive(file);
+    }
+}
+
+void MainWindow::goLive(const QString& text) {
+    if (text.isEmpty()) return;
+    try {
+        LiveSource source;
+        source.spec = parseSource(text.toStdString());
+        liveControl_->choose(source);
+        if (!live_.isOn()) liveControl_->start();
+    } catch (const Error& error) {
+        canvas_->banner().showError(QString::fromStdString(error.what()));
+    }
+}
+
+LiveReport MainWindow::report() const {
+    return {live_.status(), live_.statistics(), canvas_->viewport().presentFacts(), canvas_->timing().cost()};
 }
 
 void MainWindow::openSample() {
@@ -204,21 +287,31 @@ void MainWindow::cancelOrClose() {
         session_.cancel();
     } else if (canvas_->banner().isVisible()) {
         canvas_->banner().dismiss();
+    } else if (bare_->inCorner()) {
+        actions_[ActionId::corner]->trigger();
     } else if (isFullScreen()) {
         actions_[ActionId::fullScreen]->trigger();
     }
 }
 
 void MainWindow::showAbout() {
-    QMessageBox::about(this, tr("About Matte"),
-                       tr("<h3>Matte %1</h3><p>Replaces what is behind a person. Nothing leaves this computer.</p>"
-                          "<p>Engine: %2</p>")
-                           .arg(MATTE_VERSION, engineName_.isEmpty() ? tr("none yet") : engineName_.toHtmlEscaped()));
+    QMessageBox::about(
+        this, tr("About Matte"),
+        tr("<h3>Matte %1</h3><p>Replaces what is behind a person. Nothing leaves this computer.</p>"
+           "<p>Engine: %2</p>")
+            .arg(MATTE_VERSION,
+                 engine_.name.empty() ? tr("none yet") : QString::fromStdString(engine_.name).toHtmlEscaped()));
 }
 
 void MainWindow::saveSettings() {
-    settings_.geometry = saveGeometry();
+    settings_.geometry = bare_->geometry();
     settings_.look = document_.look();
+    // A remembered picture that could not be read (yet) is still the user's choice.
+    Background& background = settings_.look.background;
+    if (!rememberedPicture_.isEmpty() && background.kind == Background::Kind::color &&
+        background.imagePath == rememberedPicture_.toStdString()) {
+        background.kind = Background::Kind::image;
+    }
     settings_.theme = theme_.choice();
     settings_.panelVisible = actions_[ActionId::panel]->isChecked();
     settings_.splitVisible = actions_[ActionId::split]->isChecked();
@@ -227,6 +320,8 @@ void MainWindow::saveSettings() {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
     session_.cancel();
+    actions_[ActionId::trace]->setChecked(false);
+    liveControl_->stop();
     saveSettings();
     event->accept();
 }
@@ -248,6 +343,9 @@ void MainWindow::dropEvent(QDropEvent* event) {
 }
 
 void MainWindow::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Space && !event->isAutoRepeat() && liveControl_->mode() == Mode::live) {
+        return actions_[ActionId::live]->trigger();
+    }
     if (event->key() != Qt::Key_O || event->modifiers()) return QMainWindow::keyPressEvent(event);
     canvas_->viewport().setOriginalHeld(true);
 }

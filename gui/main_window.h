@@ -9,6 +9,8 @@
 
 #include "gui/actions.h"
 #include "gui/document.h"
+#include "gui/live_report.h"
+#include "gui/live_session.h"
 #include "gui/photo_session.h"
 #include "gui/settings.h"
 #include "gui/theme.h"
@@ -17,30 +19,55 @@ class QMimeData;
 
 namespace matte {
 
+class BareWindow;
 class Canvas;
+class LiveControl;
+class LookKeys;
 class LookPanel;
+class Profiles;
+class Snapshots;
 class StatusLine;
 class WindowBars;
+
+/// What the command line, or a test, has to say.
+struct Startup {
+    std::optional<Background> background{};        ///< goes before the one that was remembered
+    PhotoSession::EngineFactory makeLiveEngine{};  ///< none: as for the photos
+    LiveSession::OpenSource open = LiveSession::openNamed;
+    bool interop = true;       ///< live pictures may stay on the GPU
+    bool watchCameras = true;  ///< false: the list of cameras stays empty until it is set
+};
 
 class MainWindow : public QMainWindow {
     Q_OBJECT
     Q_DISABLE_COPY_MOVE(MainWindow)
 
 public:
-    /// Reads the settings from `store`, and writes them there when it is closed. `background` goes before the one that
-    /// was remembered.
-    MainWindow(PhotoSession::EngineFactory makeEngine,
-               QSettings& store,
-               const std::optional<Background>& background = {});
+    /// Reads the settings from `store`, and writes them there when it is closed. `makeEngine` is called for the photos
+    /// and, when live mode first starts, for another one of its own.
+    MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings& store, const Startup& startup = {});
     ~MainWindow() override;
 
     void openPhoto(const PhotoSource& source) { session_.open(source); }
     void setBackgroundPicture(const QString& path) { session_.loadBackground(path); }
     void exportTo(const QString& path);
     void setShowing(Showing showing);
+    void setMode(Mode mode);
+    /// Enters live mode with what `text` names, as parseSource() reads it, and starts; empty text is nothing.
+    void goLive(const QString& text);
+    /// Takes over a profile's look, as one step, and its source.
+    void applyProfile(int index);
+    [[nodiscard]] Profiles& profiles() { return *profiles_; }
+    [[nodiscard]] Snapshots& snapshots() { return *snapshots_; }
+    [[nodiscard]] BareWindow& bare() { return *bare_; }
 
     [[nodiscard]] Document& document() { return document_; }
     [[nodiscard]] PhotoSession& session() { return session_; }
+    /// What is known of the live run up to now.
+    [[nodiscard]] LiveReport report() const;
+    [[nodiscard]] LiveSession& live() { return live_; }
+    [[nodiscard]] LiveControl& liveControl() { return *liveControl_; }
+    [[nodiscard]] WindowBars& bars() { return *bars_; }
     [[nodiscard]] Actions& actions() { return actions_; }
     [[nodiscard]] Canvas& canvas() { return *canvas_; }
     [[nodiscard]] LookPanel& panel() { return *panel_; }
@@ -56,6 +83,7 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
     void keyReleaseEvent(QKeyEvent* event) override;
     bool event(QEvent* event) override;
+    bool eventFilter(QObject* object, QEvent* event) override;
 
 private:
     void arrange();
@@ -63,6 +91,10 @@ private:
     void connectFiles();
     void connectView();
     void connectLook();
+    void connectLive();
+    void connectRecords();
+    void connectProfiles();
+    void watchCameras();
     void restoreSettings(const std::optional<Background>& background);
 
     void photoOpened(const OpenedPhoto& photo);
@@ -70,8 +102,11 @@ private:
     void backgroundLoaded(const QString& path, const std::shared_ptr<const Image>& image);
     void pictureExported(const QString& path);
     void take(const QMimeData& incoming);
+    void takeLive(const QString& file);
     void openSample();
     void requestRender();
+    void showContext();
+    [[nodiscard]] Look photoLook() const;
     void copy(bool withBackground);
     void cancelOrClose();
     void showAbout();
@@ -87,10 +122,16 @@ private:
     Canvas* canvas_;
     LookPanel* panel_;
     StatusLine* status_;
+    LiveSession live_;  ///< after what its signals reach
+    LiveControl* liveControl_;
+    LookKeys* keys_;
+    Profiles* profiles_;
+    Snapshots* snapshots_;
+    BareWindow* bare_;
     Showing showing_ = Showing::result;
     std::optional<RenderRequest> requested_;
     QString rememberedPicture_;  ///< read at the start; arrives without an undo step
-    QString engineName_;
+    EngineInfo engine_;          ///< of the photos
 };
 
 }  // namespace matte

@@ -4,8 +4,10 @@
 #include <QClipboard>
 
 #include "gui/banner.h"
+#include "gui/bare_window.h"
 #include "gui/canvas.h"
 #include "gui/file_dialogs.h"
+#include "gui/live_control.h"
 #include "gui/look_panel.h"
 #include "gui/main_window.h"
 #include "gui/progress_pill.h"
@@ -36,8 +38,9 @@ void MainWindow::connectSession() {
     });
     connect(&session_, &PhotoSession::cancelled, this, [this] { canvas_->banner().showDone(tr("Cancelled.")); });
     connect(&session_, &PhotoSession::engineReady, this, [this](const EngineInfo& info) {
-        engineName_ = QString::fromStdString(info.name);
-        status_->showEngine(info);
+        engine_ = info;
+        if (liveControl_->mode() == Mode::photo) status_->showEngine(info);
+        if (live_.status().engine.name.empty()) liveControl_->showEngine(info);
     });
     connect(&canvas_->progress(), &ProgressPill::cancelRequested, &session_, &PhotoSession::cancel);
 }
@@ -77,8 +80,10 @@ void MainWindow::connectView() {
     on(ActionId::zoomIn, [&viewport] { viewport.zoomBy(kZoomStep); });
     on(ActionId::zoomOut, [&viewport] { viewport.zoomBy(1 / kZoomStep); });
     on(ActionId::nextView, [this] { setShowing(Showing(int(showing_) % int(Showing::original) + 1)); });
-    on(ActionId::fullScreen,
-       [this](bool whole) { setWindowState(windowState().setFlag(Qt::WindowFullScreen, whole)); });
+    on(ActionId::fullScreen, [this](bool whole) {
+        actions_[ActionId::corner]->setChecked(false);
+        bare_->setFullScreen(whole, liveControl_->mode() == Mode::live);
+    });
     connect(actions_[ActionId::split], &QAction::toggled, &viewport, &Viewport::setSplitVisible);
     connect(actions_[ActionId::panel], &QAction::toggled, panel_, &QWidget::setVisible);
     connect(bars_, &WindowBars::viewChosen, this, &MainWindow::setShowing);

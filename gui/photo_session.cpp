@@ -92,7 +92,7 @@ void PhotoSession::post(Job job) {
 
 void PhotoSession::prepare() {
     post({JobKind::errand, [this](std::stop_token) {
-              emit busyChanged(tr("Loading the model"));
+              Q_EMIT busyChanged(tr("Loading the model"));
               engine();
           }});
 }
@@ -113,10 +113,10 @@ void PhotoSession::show(const RenderRequest& request) {
 
 void PhotoSession::loadBackground(const QString& path) {
     post({JobKind::errand, [this, path](std::stop_token stop) {
-              emit busyChanged(tr("Reading the background"));
+              Q_EMIT busyChanged(tr("Reading the background"));
               auto image = readImage(path.toStdString());
               stopIfAsked(stop);
-              emit backgroundLoaded(path, image);
+              Q_EMIT backgroundLoaded(path, image);
           }});
 }
 
@@ -129,9 +129,9 @@ void PhotoSession::exportTo(const QString& path, const Look& look) {
 void PhotoSession::copy(const Look& look) {
     post({JobKind::errand, [this, look](std::stop_token stop) {
               if (!cutout_) return;
-              emit busyChanged(tr("Copying"));
+              Q_EMIT busyChanged(tr("Copying"));
               const auto output = engine().composite(*cutout_, look, cutout_->source()->size(), stop);
-              emit copied(toQImage(output.image), look);
+              Q_EMIT copied(toQImage(output.picture->image()), look);
           }});
 }
 
@@ -194,22 +194,22 @@ void PhotoSession::perform(const Job& job, std::stop_token stop) {
     try {
         job.run(stop);
     } catch (const Cancelled&) {
-        if (waitedFor) emit cancelled();
+        if (waitedFor) Q_EMIT cancelled();
     } catch (const Error& error) {
-        emit failed(QString::fromStdString(error.what()));
+        Q_EMIT failed(QString::fromStdString(error.what()));
     } catch (const std::bad_alloc&) {
-        emit failed(tr("There is not enough memory: close other programs or open a smaller photo."));
+        Q_EMIT failed(tr("There is not enough memory: close other programs or open a smaller photo."));
     } catch (const std::exception& error) {
-        emit failed(tr("Something went wrong inside Matte (%1): try again, and report it if it stays.")
-                        .arg(QString::fromLocal8Bit(error.what())));
+        Q_EMIT failed(tr("Something went wrong inside Matte (%1): try again, and report it if it stays.")
+                          .arg(QString::fromLocal8Bit(error.what())));
     }
-    if (waitedFor) emit busyChanged({});
+    if (waitedFor) Q_EMIT busyChanged({});
 }
 
 Engine& PhotoSession::engine() {
     if (!engine_) {
         engine_ = makeEngine_();
-        emit engineReady(engine_->info());
+        Q_EMIT engineReady(engine_->info());
     }
     return *engine_;
 }
@@ -218,7 +218,7 @@ void PhotoSession::openNow(const PhotoSource& source, std::stop_token stop) {
     OpenedPhoto photo;
     photo.name = source.name;
     photo.path = QString::fromStdString(source.file.string());
-    emit busyChanged(tr("Reading %1").arg(source.name));
+    Q_EMIT busyChanged(tr("Reading %1").arg(source.name));
     const Stopwatch decode;
     photo.image = source.file.empty() ? fromQImage(source.pixels) : readImage(source.file);
     photo.times.push_back({"decode", decode.ms()});
@@ -227,16 +227,16 @@ void PhotoSession::openNow(const PhotoSource& source, std::stop_token stop) {
     photo.preview = small == photo.image->size()
                         ? photo.image
                         : std::make_shared<const Image>(resampleToImage(photo.image->view(), small));
-    if (!engine_) emit busyChanged(tr("Loading the model"));
+    if (!engine_) Q_EMIT busyChanged(tr("Loading the model"));
     Engine& used = engine();
     stopIfAsked(stop);
-    emit busyChanged(tr("Cutting out"));
+    Q_EMIT busyChanged(tr("Cutting out"));
     auto cutout = used.cutOut(photo.image, stop);
     stopIfAsked(stop);
     for (const StageTime& stage : cutout->times()) photo.times.push_back(stage);
     cutout_ = std::move(cutout);  // only now: a failure above leaves the open photo as it was
     photoPath_ = source.file;
-    emit opened(photo);
+    Q_EMIT opened(photo);
 }
 
 Size PhotoSession::quickSize(Size whole, int side) const {
@@ -266,16 +266,19 @@ void PhotoSession::renderQuick(const RenderRequest& request, std::stop_token sto
 // Returns the milliseconds that grow with the size.
 double PhotoSession::renderAt(const RenderRequest& request, Size size, std::stop_token stop) {
     const Stopwatch watch;
-    Output output;
+    std::shared_ptr<const Image> image;
+    StageTimes times;
     if (request.showing == Showing::matte) {
-        output.image = std::make_shared<const Image>(engine().matte(*cutout_, request.look, size, stop));
+        image = std::make_shared<const Image>(engine().matte(*cutout_, request.look, size, stop));
     } else {
-        output = engine().composite(*cutout_, lookFor(request), size, stop);
+        const Output output = engine().composite(*cutout_, lookFor(request), size, stop);
+        image = output.picture->image();
+        times = output.times;
     }
     const double ms = watch.ms();
-    emit rendered({output.image, request, size == cutout_->source()->size(), ms});
-    const auto stage = std::ranges::find(output.times, "composite", &StageTime::name);
-    return stage == output.times.end() ? ms : stage->ms;
+    Q_EMIT rendered({image, request, size == cutout_->source()->size(), ms});
+    const auto stage = std::ranges::find(times, "composite", &StageTime::name);
+    return stage == times.end() ? ms : stage->ms;
 }
 
 void PhotoSession::exportNow(const std::filesystem::path& path, const Look& look, std::stop_token stop) {
@@ -283,11 +286,11 @@ void PhotoSession::exportNow(const std::filesystem::path& path, const Look& look
     if (!photoPath_.empty() && isSameFile(path, photoPath_)) {
         throw Error(Area::output, "That would overwrite the photo itself: choose another name or folder.");
     }
-    emit busyChanged(tr("Exporting"));
+    Q_EMIT busyChanged(tr("Exporting"));
     const Output output = engine().composite(*cutout_, look, cutout_->source()->size(), stop);
     stopIfAsked(stop);
-    writeImage(path, output.image->view());
-    emit exported(QString::fromStdString(path.string()));
+    writeImage(path, output.picture->image()->view());
+    Q_EMIT exported(QString::fromStdString(path.string()));
 }
 
 }  // namespace matte

@@ -90,7 +90,7 @@ public:
     /// Gives up what is running and what waits, except what show() asked for.
     void cancel();
 
-signals:
+Q_SIGNALS:
     void engineReady(const matte::EngineInfo& info);
     void busyChanged(const QString& stage);  ///< for people; empty when there is nothing to wait for
     void opened(const matte::OpenedPhoto& photo);

@@ -87,7 +87,7 @@ void PictureWell::dropEvent(QDropEvent* event) {
     dropActive_ = false;
     update();
     event->acceptProposedAction();
-    emit dropped(droppedFile(*event));
+    Q_EMIT dropped(droppedFile(*event));
 }
 
 }  // namespace matte

@@ -18,7 +18,7 @@ public:
     void setPicture(std::shared_ptr<const Image> picture, const QString& name);
     [[nodiscard]] QSize sizeHint() const override { return {200, 118}; }
 
-signals:
+Q_SIGNALS:
     void dropped(const QString& path);
 
 protected:

@@ -38,7 +38,7 @@ ProgressPill::ProgressPill(QWidget* parent) : QFrame(parent), label_(new QLabel)
     connect(&showLater_, &QTimer::timeout, this, [this] {
         show();
         raise();
-        emit resized();
+        Q_EMIT resized();
     });
     hide();
 }

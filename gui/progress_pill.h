@@ -18,7 +18,7 @@ public:
     void setStage(const QString& stage);
     [[nodiscard]] bool isBusy() const { return busy_; }
 
-signals:
+Q_SIGNALS:
     void cancelRequested();
     void resized();
 

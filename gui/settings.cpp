@@ -4,55 +4,48 @@
 #include <QSettings>
 
 #include <algorithm>
-#include <cmath>
 
-#include "inference/error.h"
+#include "gui/look_store.h"
 
 namespace matte {
 namespace {
 
-float number(const QSettings& store, const char* key, float fallback, float least, float most) {
-    bool ok = false;
-    const float value = store.value(key, fallback).toFloat(&ok);
-    return ok && std::isfinite(value) ? std::clamp(value, least, most) : fallback;
-}
+constexpr char kProfiles[] = "profiles";
 
-template <typename Enum>
-Enum choice(const QSettings& store, const char* key, Enum fallback, Enum last) {
-    const int value = store.value(key, int(fallback)).toInt();
-    return value >= 1 && value <= int(last) ? Enum(value) : fallback;
-}
-
-Look loadLook(const QSettings& store) {
-    Look look;
-    Background& background = look.background;
-    background.kind = choice(store, "look/background", background.kind, Background::Kind::transparent);
-    background.blurStrength = number(store, "look/blur", background.blurStrength, 1, 100);
-    try {
-        background.color = parseColor(store.value("look/color").toString().toStdString());
-    } catch (const Error&) {
-        background.color = Background{}.color;  // absent or edited by hand
+/// Version 1 knew photos only; from a later version than ours, what we know is read.
+void loadLive(const QSettings& store, LiveSettings& live) {
+    live.mode = storedChoice(store.value("live/mode").toInt(), live.mode, Mode::live);
+    live.source = liveSourceFrom(store.value("live/source", toText(live.source)).toString());
+    live.mirrorCameras = store.value("live/mirrorCameras", live.mirrorCameras).toBool();
+    live.mirrorOthers = store.value("live/mirrorOthers", live.mirrorOthers).toBool();
+    live.overlayVisible = store.value("live/overlay", live.overlayVisible).toBool();
+    live.snapshotFolder = store.value("live/snapshotFolder").toString();
+    live.videoFolder = store.value("live/videoFolder").toString();
+    const int count = std::clamp(store.value(QString(kProfiles) + "/count").toInt(), 0, LiveSettings::kMaxProfiles);
+    for (int i = 1; i <= count; ++i) {
+        const QString group = QString("%1/%2").arg(kProfiles).arg(i);
+        live.profiles.append({store.value(group + "/name").toString(), loadLook(store, group),
+                              liveSourceFrom(store.value(group + "/source").toString())});
     }
-    background.imagePath = store.value("look/image").toString().toStdString();
-    background.placement = choice(store, "look/placement", background.placement, Placement::stretch);
-    look.threshold = number(store, "look/threshold", look.threshold, 0, 1);
-    look.softness = number(store, "look/softness", look.softness, 0, 1);
-    look.decontaminate = store.value("look/decontaminate", look.decontaminate).toBool();
-    return look;
 }
 
-void saveLook(QSettings& store, const Look& look) {
-    const Background& background = look.background;
-    store.setValue("look/background", int(background.kind));
-    store.setValue("look/blur", double(background.blurStrength));
-    Background color = background;
-    color.kind = Background::Kind::color;
-    store.setValue("look/color", QString::fromStdString(toString(color)).section(':', 1));
-    store.setValue("look/image", QString::fromStdString(background.imagePath));
-    store.setValue("look/placement", int(background.placement));
-    store.setValue("look/threshold", double(look.threshold));
-    store.setValue("look/softness", double(look.softness));
-    store.setValue("look/decontaminate", look.decontaminate);
+void saveLive(QSettings& store, const LiveSettings& live) {
+    store.setValue("live/mode", int(live.mode));
+    store.setValue("live/source", toText(live.source));
+    store.setValue("live/mirrorCameras", live.mirrorCameras);
+    store.setValue("live/mirrorOthers", live.mirrorOthers);
+    store.setValue("live/overlay", live.overlayVisible);
+    store.setValue("live/snapshotFolder", live.snapshotFolder);
+    store.setValue("live/videoFolder", live.videoFolder);
+    store.remove(kProfiles);
+    store.setValue(QString(kProfiles) + "/count", int(live.profiles.size()));
+    for (int i = 1; i <= live.profiles.size(); ++i) {
+        const QString group = QString("%1/%2").arg(kProfiles).arg(i);
+        const Profile& profile = live.profiles[i - 1];
+        store.setValue(group + "/name", profile.name);
+        store.setValue(group + "/source", toText(profile.source));
+        saveLook(store, group, profile.look);
+    }
 }
 
 }  // namespace
@@ -68,12 +61,13 @@ Settings Settings::load(const QSettings& store) {
     settings.geometry = store.value("window/geometry").toByteArray();
     settings.panelVisible = store.value("window/panel", settings.panelVisible).toBool();
     settings.splitVisible = store.value("window/split", settings.splitVisible).toBool();
-    settings.theme = choice(store, "window/theme", settings.theme, ThemeChoice::dark);
+    settings.theme = storedChoice(store.value("window/theme").toInt(), settings.theme, ThemeChoice::dark);
     settings.recentFiles = store.value("files/recent").toStringList().mid(0, kMaxRecent);
     settings.openFolder = store.value("files/openFolder").toString();
     settings.exportFolder = store.value("files/exportFolder").toString();
     settings.backgroundFolder = store.value("files/backgroundFolder").toString();
-    settings.look = loadLook(store);
+    settings.look = loadLook(store, "look");
+    loadLive(store, settings.live);
     return settings;
 }
 
@@ -87,7 +81,8 @@ void Settings::save(QSettings& store) const {
     store.setValue("files/openFolder", openFolder);
     store.setValue("files/exportFolder", exportFolder);
     store.setValue("files/backgroundFolder", backgroundFolder);
-    saveLook(store, look);
+    saveLook(store, "look", look);
+    saveLive(store, live);
 }
 
 }  // namespace matte

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <QByteArray>
+#include <QList>
 #include <QString>
 #include <QStringList>
 
+#include "gui/live_source.h"
 #include "inference/look.h"
 
 class QSettings;
@@ -14,8 +16,31 @@ namespace matte {
 
 enum class ThemeChoice { system = 1, light, dark };
 
+/// What the window works on.
+enum class Mode { photo = 1, live };
+
+/// A look and a source that belong together, under a name.
+struct Profile {
+    QString name;
+    Look look;
+    LiveSource source;
+    bool operator==(const Profile&) const = default;
+};
+
+struct LiveSettings {
+    static constexpr int kMaxProfiles = 9;  ///< as many as there are keys
+
+    Mode mode = Mode::photo;
+    LiveSource source;
+    bool mirrorCameras = true, mirrorOthers = false;
+    bool overlayVisible = false;
+    QString snapshotFolder, videoFolder;
+    QList<Profile> profiles;
+    bool operator==(const LiveSettings&) const = default;
+};
+
 struct Settings {
-    static constexpr int kVersion = 1;  ///< of the layout of the file; a later one is read as far as it is understood
+    static constexpr int kVersion = 2;  ///< of the layout of the file; a later one is read as far as it is understood
     static constexpr int kMaxRecent = 10;
 
     QByteArray geometry;
@@ -25,6 +50,7 @@ struct Settings {
     ThemeChoice theme = ThemeChoice::system;
     bool panelVisible = true;
     bool splitVisible = true;
+    LiveSettings live;
 
     /// Puts `path` first, once.
     void addRecent(const QString& path);

@@ -63,14 +63,14 @@ void SliderRow::showValue(int value) {
 void SliderRow::take(int value) {
     showValue(value);
     if (!slider_->isSliderDown()) settled_.start(kGesturePause);
-    emit valueChanged(value);
+    Q_EMIT valueChanged(value);
 }
 
 bool SliderRow::eventFilter(QObject* object, QEvent* event) {
     if (event->type() == QEvent::MouseButtonDblClick && object == slider_) {
-        emit gestureFinished();
+        Q_EMIT gestureFinished();
         if (value() != range_.standard) take(range_.standard);
-        emit gestureFinished();
+        Q_EMIT gestureFinished();
         return true;
     }
     // Scrolling the panel must not change what happens to lie under the pointer.

@@ -25,7 +25,7 @@ public:
     void showValue(int value);
     [[nodiscard]] QSlider& slider() { return *slider_; }
 
-signals:
+Q_SIGNALS:
     void valueChanged(int value);
     void gestureFinished();
 

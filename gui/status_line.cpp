@@ -61,6 +61,35 @@ void StatusLine::showTimes() {
     fitEngine();
 }
 
+void StatusLine::clearPhoto() {
+    photo_->setText(tr("No photo"));
+    photo_->setToolTip({});
+    times_->setToolTip({});
+    networkMs_ = compositeMs_ = -1;
+    showTimes();
+}
+
+void StatusLine::showSource(const LiveSource& source) {
+    photo_->setText(fontMetrics().elidedText(nameOf(source), Qt::ElideMiddle, 260));
+    photo_->setToolTip(formatOf(source));
+    times_->setToolTip({});
+    times_->setText(tr("Off"));
+    fitEngine();
+}
+
+void StatusLine::showLive(const LiveStatus& status, const LiveStatistics& statistics) {
+    const SourceInfo& source = status.source;
+    const QString name = fontMetrics().elidedText(QString::fromStdString(source.name), Qt::ElideMiddle, 220);
+    photo_->setText(QString("%1   %2 × %3").arg(name).arg(source.size.width).arg(source.size.height));
+    photo_->setToolTip(QString::fromStdString(source.format));
+    times_->setText(tr("%1 of %2 frames a second   %3 a frame")
+                        .arg(statistics.fpsOut, 0, 'f', 1)
+                        .arg(statistics.fpsIn, 0, 'f', 1)
+                        .arg(milliseconds(double(statistics.frame.ms.p50))));
+    times_->setToolTip(tr("%1 dropped, because the engine was busy").arg(statistics.framesDropped));
+    fitEngine();
+}
+
 void StatusLine::showEngine(const EngineInfo& info) {
     engineText_ = QString::fromStdString(info.name);
     QStringList tip{engineText_};

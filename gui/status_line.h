@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// StatusLine: the photo, how long its stages took, and the engine, with the reason when a better one is not used. GUI
-// thread.
+// StatusLine: the photo and how long its stages took, or what is live and how fast, and the engine, with the reason
+// when a better one is not used. GUI thread.
 #pragma once
 
 #include <QStatusBar>
 
+#include "gui/live_session.h"
 #include "gui/photo_session.h"
 
 class QLabel;
@@ -18,6 +19,10 @@ public:
     explicit StatusLine(QWidget* parent = nullptr);
     void showPhoto(const OpenedPhoto& photo);
     void showComposite(const Rendered& picture);
+    void clearPhoto();
+    /// Nothing live: only what a start would begin with.
+    void showSource(const LiveSource& source);
+    void showLive(const LiveStatus& status, const LiveStatistics& statistics);
     void showEngine(const EngineInfo& info);
     [[nodiscard]] QString text() const;
 

@@ -143,7 +143,7 @@ void Theme::apply() {
     Q_UNUSED(once);
     QApplication::setPalette(palette(isDark()));
     qApp->setStyleSheet(styleSheet(isDark()));
-    emit changed();
+    Q_EMIT changed();
 }
 
 }  // namespace matte

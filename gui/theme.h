@@ -30,10 +30,10 @@ public:
     [[nodiscard]] bool isDark() const;
     [[nodiscard]] CanvasColors canvas() const;
 
-signals:
+Q_SIGNALS:
     void changed();
 
-private slots:
+private Q_SLOTS:
     void portalSettingChanged(const QString& space, const QString& key, const QDBusVariant& value);
 
 private:

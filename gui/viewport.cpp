@@ -8,17 +8,20 @@
 #include <QWheelEvent>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "inference/error.h"
 
 namespace matte {
 namespace {
 
-constexpr double kSplitReach = 14;  // logical pixels beside the line that still grab it
-constexpr double kWheelStep = 1.2;  // zoom of one notch
-constexpr double kSharpFrom = 4;    // zoom from which single pixels are shown
-constexpr double kNotch = 120;      // angleDelta of one notch, as Qt defines it
+constexpr double kSplitReach = 14;   // logical pixels beside the line that still grab it
+constexpr double kWheelStep = 1.2;   // zoom of one notch
+constexpr double kScaleStep = 1.05;  // the person's size, likewise
+constexpr double kSharpFrom = 4;     // zoom from which single pixels are shown
+constexpr double kNotch = 120;       // angleDelta of one notch, as Qt defines it
 constexpr double kSplitLimits[] = {0.02, 0.98};
 
 Rgb toRgb(const QColor& color) {
@@ -32,6 +35,7 @@ Viewport::Viewport(QWidget* parent) : QOpenGLWidget(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Picture"));
     setAccessibleDescription(tr("The photo before and after, side by side at a line that can be dragged"));
+    connect(this, &QOpenGLWidget::frameSwapped, this, &Viewport::reportLive);
 }
 
 Viewport::~Viewport() {
@@ -42,12 +46,15 @@ Viewport::~Viewport() {
 void Viewport::initializeGL() {
     connect(context(), &QOpenGLContext::aboutToBeDestroyed, this, &Viewport::releaseGl, Qt::UniqueConnection);
     try {
-        presenter_ = std::make_unique<Presenter>(initializeGl());
+        const GlFacts gl = initializeGl();
+        renderer_ = QString::fromStdString(gl.renderer);
+        presenter_ = std::make_unique<Presenter>(gl, interopAllowed_);
     } catch (const Error& error) {
-        emit failed(QString::fromStdString(error.what()));
+        Q_EMIT failed(QString::fromStdString(error.what()));
     }
     beforePending_ = before_ != nullptr;
     afterPending_ = after_ != nullptr;
+    livePending_ = live_ != nullptr;
 }
 
 void Viewport::releaseGl() {
@@ -58,9 +65,9 @@ void Viewport::releaseGl() {
 }
 
 void Viewport::resizeGL(int, int) {
-    transform_.setSizes(photoSize_, pixelSize(), devicePixelRatioF());
-    emit zoomChanged(zoom());
-    emit splitMoved();
+    transform_.setSizes(shownSize(), pixelSize(), devicePixelRatioF());
+    Q_EMIT zoomChanged(zoom());
+    Q_EMIT splitMoved();
 }
 
 Size Viewport::pixelSize() const {
@@ -73,8 +80,8 @@ void Viewport::setPhoto(std::shared_ptr<const Image> before, Size size) {
     transform_.setSizes(size, pixelSize(), devicePixelRatioF());
     transform_.fit();
     setBefore(std::move(before));
-    emit zoomChanged(zoom());
-    emit splitMoved();
+    Q_EMIT zoomChanged(zoom());
+    Q_EMIT splitMoved();
 }
 
 void Viewport::setBefore(std::shared_ptr<const Image> before) {
@@ -87,26 +94,86 @@ void Viewport::setAfter(std::shared_ptr<const Image> after) {
     const bool first = !after_;
     after_ = std::move(after);
     afterPending_ = true;
-    if (first) emit splitMoved();
+    if (first) Q_EMIT splitMoved();
     update();
+}
+
+void Viewport::setLiveMode(bool live) {
+    if (live == liveMode_) return;
+    liveMode_ = live;
+    std::swap(transform_, otherTransform_);
+    transform_.setSizes(shownSize(), pixelSize(), devicePixelRatioF());
+    live_.reset();
+    beforePending_ = afterPending_ = livePending_ = otherMode_ = true;
+    changed();
+}
+
+void Viewport::setLive(std::shared_ptr<const LivePicture> live) {
+    const bool otherSize = live && !(live_ && live_->picture->size() == live->picture->size());
+    live_ = std::move(live);
+    livePending_ = true;
+    if (otherSize && liveMode_) {
+        transform_.setSizes(shownSize(), pixelSize(), devicePixelRatioF());
+        Q_EMIT zoomChanged(zoom());
+    }
+    update();
+}
+
+// As uploadPending().
+void Viewport::uploadLive() {
+    if (!livePending_) return;
+    livePending_ = false;
+    try {
+        if (std::exchange(otherMode_, false)) presenter_->clear();
+        if (live_) {
+            presenter_->show(*live_->picture);
+        } else {
+            presenter_->clear();
+        }
+        liveDrawn_ = live_ != nullptr;
+    } catch (const Error& error) {
+        presenter_->clear();
+        Q_EMIT failed(QString::fromStdString(error.what()));
+    }
+}
+
+PresentFacts Viewport::presentFacts() const {
+    PresentFacts facts{renderer_, "upload", {}, 0};
+    if (!presenter_) return facts;
+    const PresentPath& path = presenter_->path();
+    if (path.interop) facts.path = "interop";
+    facts.reason = QString::fromStdString(path.reason);
+    facts.bytesUp = path.bytesUp;
+    return facts;
+}
+
+void Viewport::reportLive() {
+    if (!liveDrawn_ || !live_) return;
+    liveDrawn_ = false;
+    Q_EMIT livePresented(live_, liveMs_);
 }
 
 // Only in paintGL(): the context is current there, and a picture that was replaced meanwhile is never uploaded.
 void Viewport::uploadPending() {
     try {
-        if (beforePending_ && !after_) presenter_->clear();
+        if (std::exchange(otherMode_, false) || (beforePending_ && !after_)) presenter_->clear();
         if (beforePending_ && before_) presenter_->setBefore(before_->view());
         if (afterPending_ && after_) presenter_->setAfter(after_->view());
     } catch (const Error& error) {
         presenter_->clear();
-        emit failed(QString::fromStdString(error.what()));
+        Q_EMIT failed(QString::fromStdString(error.what()));
     }
     beforePending_ = afterPending_ = false;
 }
 
 void Viewport::paintGL() {
     if (!presenter_) return;
-    uploadPending();
+    const auto begin = std::chrono::steady_clock::now();
+    if (liveMode_) {
+        uploadLive();
+    } else {
+        uploadPending();
+    }
     const Size pixels = pixelSize();
     View view;
     view.left = transform_.left();
@@ -114,17 +181,18 @@ void Viewport::paintGL() {
     view.width = transform_.width();
     view.height = transform_.height();
     view.splitHandle = splitShown();
-    view.split = originalHeld_ ? pixels.width : splitShown() ? std::round(split_ * pixels.width) : 0;
+    view.split = originalHeld_ && !liveMode_ ? pixels.width : splitShown() ? std::round(split_ * pixels.width) : 0;
     view.sharpPixels = zoom() >= kSharpFrom;
     view.pixelRatio = devicePixelRatioF();
     view.surround = toRgb(colors_.surround);
     view.checker[0] = toRgb(colors_.checkerLight);
     view.checker[1] = toRgb(colors_.checkerDark);
     presenter_->draw(view, pixels);
+    liveMs_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
 bool Viewport::splitShown() const {
-    return splitVisible_ && !originalHeld_ && before_ && after_;
+    return splitVisible_ && !originalHeld_ && !liveMode_ && before_ && after_;
 }
 
 double Viewport::splitPosition() const {
@@ -141,14 +209,14 @@ bool Viewport::overSplit(QPointF at) const {
 
 void Viewport::setSplitVisible(bool visible) {
     splitVisible_ = visible;
-    emit splitMoved();
+    Q_EMIT splitMoved();
     update();
 }
 
 void Viewport::setOriginalHeld(bool held) {
     if (held == originalHeld_) return;
     originalHeld_ = held;
-    emit splitMoved();
+    Q_EMIT splitMoved();
     update();
 }
 
@@ -158,8 +226,8 @@ void Viewport::setColors(const CanvasColors& colors) {
 }
 
 void Viewport::changed() {
-    emit zoomChanged(zoom());
-    emit splitMoved();
+    Q_EMIT zoomChanged(zoom());
+    Q_EMIT splitMoved();
     update();
 }
 
@@ -179,8 +247,12 @@ void Viewport::zoomBy(double factor) {
 }
 
 void Viewport::wheelEvent(QWheelEvent* event) {
-    if (!before_) return event->ignore();
+    if (!hasPicture()) return event->ignore();
     const QPointF at = inPixels(event->position());
+    if (event->modifiers() & Qt::ShiftModifier) {
+        Q_EMIT personScaled(std::pow(kScaleStep, event->angleDelta().y() / kNotch));
+        return event->accept();
+    }
     const bool touchpad = !event->pixelDelta().isNull() && event->phase() != Qt::NoScrollPhase;
     if (touchpad && !(event->modifiers() & Qt::ControlModifier)) {
         const QPointF by = inPixels(QPointF(event->pixelDelta()));
@@ -193,7 +265,7 @@ void Viewport::wheelEvent(QWheelEvent* event) {
 }
 
 bool Viewport::event(QEvent* event) {
-    if (event->type() == QEvent::NativeGesture && before_) {
+    if (event->type() == QEvent::NativeGesture && hasPicture()) {
         const auto& gesture = static_cast<const QNativeGestureEvent&>(*event);
         if (gesture.gestureType() == Qt::ZoomNativeGesture) {
             const QPointF at = inPixels(gesture.position());
@@ -208,9 +280,11 @@ bool Viewport::event(QEvent* event) {
 void Viewport::updateCursor(QPointF at) {
     if (drag_ == Drag::pan) {
         setCursor(Qt::ClosedHandCursor);
+    } else if (drag_ == Drag::person) {
+        setCursor(Qt::SizeAllCursor);
     } else if (drag_ == Drag::split || (overSplit(at) && !spaceHeld_)) {
         setCursor(Qt::SplitHCursor);
-    } else if (before_ && (spaceHeld_ || !transform_.fitted())) {
+    } else if (hasPicture() && (spaceHeld_ || !transform_.fitted())) {
         setCursor(Qt::OpenHandCursor);
     } else {
         unsetCursor();
@@ -223,7 +297,9 @@ void Viewport::mousePressEvent(QMouseEvent* event) {
     if (left && !spaceHeld_ && overSplit(lastMouse_)) {
         drag_ = Drag::split;
         grabOffset_ = splitPosition() - lastMouse_.x();
-    } else if (before_ && (left || event->button() == Qt::MiddleButton)) {
+    } else if (hasPicture() && left && event->modifiers() & Qt::ShiftModifier) {
+        drag_ = Drag::person;
+    } else if (hasPicture() && (left || event->button() == Qt::MiddleButton)) {
         drag_ = Drag::pan;
     }
     updateCursor(lastMouse_);
@@ -233,25 +309,29 @@ void Viewport::mouseMoveEvent(QMouseEvent* event) {
     const QPointF at = event->position();
     if (drag_ == Drag::split) {
         split_ = std::clamp((at.x() + grabOffset_) / width(), kSplitLimits[0], kSplitLimits[1]);
-        emit splitMoved();
+        Q_EMIT splitMoved();
         update();
     } else if (drag_ == Drag::pan) {
         const QPointF by = inPixels(at - lastMouse_);
         transform_.pan(by.x(), by.y());
-        emit splitMoved();
+        Q_EMIT splitMoved();
         update();
+    } else if (drag_ == Drag::person) {
+        const QPointF by = inPixels(at - lastMouse_);
+        Q_EMIT personDragged({by.x() / transform_.width(), by.y() / transform_.height()});
     }
     lastMouse_ = at;
     updateCursor(at);
 }
 
 void Viewport::mouseReleaseEvent(QMouseEvent* event) {
+    if (drag_ == Drag::person) Q_EMIT personLetGo();
     drag_ = Drag::none;
     updateCursor(event->position());
 }
 
 void Viewport::mouseDoubleClickEvent(QMouseEvent* event) {
-    if (!before_ || overSplit(event->position())) return mousePressEvent(event);
+    if (!hasPicture() || overSplit(event->position())) return mousePressEvent(event);
     const QPointF at = inPixels(event->position());
     if (transform_.fitted()) {
         transform_.zoomTo(1, at.x(), at.y());
@@ -262,13 +342,13 @@ void Viewport::mouseDoubleClickEvent(QMouseEvent* event) {
 }
 
 void Viewport::keyPressEvent(QKeyEvent* event) {
-    if (event->key() != Qt::Key_Space) return event->ignore();
+    if (event->key() != Qt::Key_Space || liveMode_) return event->ignore();
     spaceHeld_ = true;
     updateCursor(lastMouse_);
 }
 
 void Viewport::keyReleaseEvent(QKeyEvent* event) {
-    if (event->key() != Qt::Key_Space) return event->ignore();
+    if (event->key() != Qt::Key_Space || liveMode_) return event->ignore();
     spaceHeld_ = event->isAutoRepeat();
     updateCursor(lastMouse_);
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Viewport: shows a picture before and after through a Presenter, with zoom, pan and a split that can be dragged. Keeps
-// the pictures, so that a lost context is filled again. GUI thread.
+// Viewport: shows a picture before and after through a Presenter, with zoom, pan and a split that can be dragged; or
+// the newest live picture, without ever waiting for one. Keeps the pictures, so that a lost context is filled again.
+// GUI thread.
 #pragma once
 
 #include <QOpenGLWidget>
 
 #include <memory>
 
+#include "gui/live_report.h"
 #include "gui/theme.h"
 #include "gui/view_transform.h"
+#include "inference/live/pipeline.h"
 #include "interop/presenter.h"
 
 namespace matte {
@@ -27,6 +30,11 @@ public:
     void setBefore(std::shared_ptr<const Image> before);
     void setAfter(std::shared_ptr<const Image> after);
 
+    /// Live pictures instead of the photo, which is kept; nothing at all until the first setLive().
+    void setLiveMode(bool live);
+    /// The newest live picture; fitted when it is of another size. Null forgets the one that is shown.
+    void setLive(std::shared_ptr<const LivePicture> live);
+
     void setSplitVisible(bool visible);
     /// Shows the original alone for as long as it is set.
     void setOriginalHeld(bool held);
@@ -42,11 +50,20 @@ public:
     /// The first row of the picture that is seen, in logical pixels from the top.
     [[nodiscard]] double pictureTop() const;
     [[nodiscard]] Size pixelSize() const;  ///< the viewport in device pixels
+    [[nodiscard]] PresentFacts presentFacts() const;
+    /// Before the widget is shown: pictures on a CUDA device may stay there.
+    void allowInterop(bool allow) { interopAllowed_ = allow; }
 
-signals:
+Q_SIGNALS:
     void zoomChanged(double zoom);
     void splitMoved();  ///< or what is seen of the picture beside it
     void failed(const QString& sentence);
+    /// A live picture is on the screen for the first time; `ms` is what it took this thread.
+    void livePresented(const std::shared_ptr<const matte::LivePicture>& live, double ms);
+    // The person was dragged with Shift held, in widths and heights of the picture, or scaled with Shift and the wheel.
+    void personDragged(QPointF by);
+    void personScaled(double factor);
+    void personLetGo();
 
 protected:
     void initializeGL() override;
@@ -62,21 +79,30 @@ protected:
     void keyReleaseEvent(QKeyEvent* event) override;
 
 private:
-    enum class Drag { none = 1, split, pan };
+    enum class Drag { none = 1, split, pan, person };
 
     void releaseGl();
     void uploadPending();
+    void uploadLive();
+    void reportLive();
     void changed();
     void updateCursor(QPointF at);
     [[nodiscard]] bool overSplit(QPointF at) const;
     [[nodiscard]] bool splitShown() const;
+    [[nodiscard]] bool hasPicture() const { return liveMode_ ? live_ != nullptr : before_ != nullptr; }
+    [[nodiscard]] Size shownSize() const { return liveMode_ && live_ ? live_->picture->size() : photoSize_; }
     [[nodiscard]] QPointF inPixels(QPointF at) const { return at * devicePixelRatioF(); }
 
     std::unique_ptr<Presenter> presenter_;  ///< lives as long as the context does
     std::shared_ptr<const Image> before_, after_;
     bool beforePending_ = false, afterPending_ = false;
+    std::shared_ptr<const LivePicture> live_;
+    bool liveMode_ = false, livePending_ = false, liveDrawn_ = false, otherMode_ = false;
+    double liveMs_ = 0;  ///< what liveDrawn_ took
+    QString renderer_;
+    bool interopAllowed_ = true;
     Size photoSize_;
-    ViewTransform transform_;
+    ViewTransform transform_, otherTransform_;  ///< of what is shown, and of the other of photo and live
     CanvasColors colors_;
     double split_ = 0.5;  ///< of the viewport's width, so that it can be reached at any zoom
     bool splitVisible_ = true, originalHeld_ = false, spaceHeld_ = false;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "gui/actions.h"
 #include "gui/icons.h"
 
 namespace matte {
@@ -49,15 +50,17 @@ QLabel* line(const QString& text, const char* style) {
 
 }  // namespace
 
-Welcome::Welcome(QAction* open, QAction* sample, QWidget* parent) : QWidget(parent) {
+Welcome::Welcome(const Actions& actions, QWidget* parent) : QWidget(parent) {
     setObjectName("welcome");
     setAttribute(Qt::WA_StyledBackground);
     setAccessibleName(tr("Welcome"));
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(10);
     buttons->addStretch();
-    buttons->addWidget(button(open, glyph("open", QPalette::HighlightedText), tr("Open a Photo…"), "primary"));
-    buttons->addWidget(button(sample, glyph("person"), tr("Try the Sample"), ""));
+    buttons->addWidget(
+        button(actions[ActionId::open], glyph("open", QPalette::HighlightedText), tr("Open a Photo…"), "primary"));
+    buttons->addWidget(button(actions[ActionId::openSample], glyph("person"), tr("Try the Sample"), ""));
+    buttons->addWidget(button(actions[ActionId::liveMode], glyph("camera"), tr("Go Live"), ""));
     buttons->addStretch();
     auto* column = new QVBoxLayout(this);
     column->setSpacing(0);

@@ -13,6 +13,7 @@
 
 #include "gui/actions.h"
 #include "gui/icons.h"
+#include "gui/source_picker.h"
 
 namespace matte {
 namespace {
@@ -42,6 +43,11 @@ QToolButton* primaryTool(QAction* action, const QString& iconName) {
     button->setEnabled(action->isEnabled());
     QObject::connect(button, &QToolButton::clicked, action, &QAction::trigger);
     QObject::connect(action, &QAction::enabledChanged, button, &QToolButton::setEnabled);
+    if (!action->isCheckable()) return button;
+    QObject::connect(action, &QAction::toggled, button, [button, action, iconName](bool on) {
+        button->setText(action->iconText());
+        button->setIcon(glyph(on ? "stop" : iconName, QPalette::HighlightedText));
+    });
     return button;
 }
 
@@ -82,9 +88,12 @@ WindowBars::WindowBars(QMainWindow& window, const Actions& actions)
       views_(new QActionGroup(this)),
       view_(new QToolButton),
       zoom_(new QToolButton) {
+    menus_ = window.menuBar();
+    sources_ = new SourcePicker(actions);
     buildMenus(window, actions);
     buildTools(window, actions);
     setPhotoOpen(false);
+    setMode(Mode::photo);
 }
 
 void WindowBars::buildMenus(QMainWindow& window, const Actions& actions) {
@@ -101,17 +110,38 @@ void WindowBars::buildMenus(QMainWindow& window, const Actions& actions) {
     auto* edit = window.menuBar()->addMenu(tr("&Edit"));
     edit->addActions({actions[Id::undo], actions[Id::redo]});
     edit->addSeparator();
-    edit->addAction(actions[Id::resetLook]);
+    edit->addActions({actions[Id::cleanEdges], actions[Id::wrap], actions[Id::mirror], actions[Id::steady],
+                      actions[Id::specks], actions[Id::nearest]});
+    edit->addSeparator();
+    edit->addActions({actions[Id::resetStand], actions[Id::resetLook]});
+    buildLiveMenu(window, actions);
 
     auto* view = window.menuBar()->addMenu(tr("&View"));
     view->addActions({actions[Id::split], actions[Id::nextView]});
     view->addSeparator();
     view->addActions({actions[Id::fit], actions[Id::actualSize], actions[Id::zoomIn], actions[Id::zoomOut]});
     view->addSeparator();
-    view->addActions({actions[Id::panel], actions[Id::fullScreen]});
+    view->addActions({actions[Id::panel], actions[Id::fullScreen], actions[Id::corner]});
     view->addMenu(themeMenu(view));
 
     window.menuBar()->addMenu(tr("&Help"))->addActions({actions[Id::shortcuts], actions[Id::about]});
+}
+
+void WindowBars::buildLiveMenu(QMainWindow& window, const Actions& actions) {
+    using Id = ActionId;
+    auto* live = window.menuBar()->addMenu(tr("&Live"));
+    live->addActions({actions[Id::photoMode], actions[Id::liveMode]});
+    live->addSeparator();
+    live->addActions({actions[Id::live], actions[Id::hidePerson]});
+    live->addSeparator();
+    live->addActions({actions[Id::useVideo], actions[Id::useFolder], actions[Id::useAddress]});
+    live->addSeparator();
+    live->addActions({actions[Id::snapshot], actions[Id::snapshotCutout]});
+    live->addSeparator();
+    profiles_ = live->addMenu(tr("&Profiles"));
+    live->addActions({actions[Id::saveProfile], actions[Id::deleteProfile]});
+    live->addSeparator();
+    live->addActions({actions[Id::overlay], actions[Id::trace], actions[Id::saveStatistics]});
 }
 
 QMenu* WindowBars::themeMenu(QWidget* parent) {
@@ -126,7 +156,7 @@ QMenu* WindowBars::themeMenu(QWidget* parent) {
         themes_->addAction(action);
     }
     connect(themes_, &QActionGroup::triggered, this,
-            [this](QAction* action) { emit themeChosen(ThemeChoice(action->data().toInt())); });
+            [this](QAction* action) { Q_EMIT themeChosen(ThemeChoice(action->data().toInt())); });
     return menu;
 }
 
@@ -139,7 +169,7 @@ QMenu* WindowBars::viewMenu() {
         views_->addAction(action);
     }
     connect(views_, &QActionGroup::triggered, this,
-            [this](QAction* action) { emit viewChosen(Showing(action->data().toInt())); });
+            [this](QAction* action) { Q_EMIT viewChosen(Showing(action->data().toInt())); });
     return menu;
 }
 
@@ -149,7 +179,7 @@ QMenu* WindowBars::zoomMenu(const Actions& actions) {
     menu->addSeparator();
     for (const double zoom : kZooms) {
         connect(menu->addAction(QString("%1 %").arg(100 * zoom)), &QAction::triggered, this,
-                [this, zoom] { emit zoomChosen(zoom); });
+                [this, zoom] { Q_EMIT zoomChosen(zoom); });
     }
     return menu;
 }
@@ -159,26 +189,51 @@ void WindowBars::buildTools(QMainWindow& window, const Actions& actions) {
     makeMenuButton(*view_, viewMenu(), tr("View"), tr("What to show (F for the next)"));
     makeMenuButton(*zoom_, zoomMenu(actions), tr("Zoom"), tr("Zoom"));
     zoom_->setObjectName("zoom");
-    auto* bar = window.addToolBar(tr("Tools"));
-    bar->setObjectName("tools");
-    bar->setMovable(false);
-    bar->setContextMenuPolicy(Qt::PreventContextMenu);
-    bar->setIconSize({18, 18});
-    bar->addWidget(tool(actions[Id::open], true));
-    bar->addSeparator();
-    for (const Id id : {Id::undo, Id::redo}) bar->addWidget(tool(actions[id]));
-    bar->addWidget(spacer());
-    bar->addWidget(tool(actions[Id::split]));
-    bar->addWidget(view_);
-    bar->addSeparator();
-    bar->addWidget(tool(actions[Id::zoomOut]));
-    bar->addWidget(zoom_);
-    for (const Id id : {Id::zoomIn, Id::fit, Id::actualSize}) bar->addWidget(tool(actions[id]));
-    bar->addWidget(spacer());
-    bar->addWidget(tool(actions[Id::copyCutout]));
-    bar->addWidget(primaryTool(actions[Id::exportPicture], "export"));
-    bar->addSeparator();
-    bar->addWidget(tool(actions[Id::panel]));
+    bar_ = window.addToolBar(tr("Tools"));
+    bar_->setObjectName("tools");
+    bar_->setMovable(false);
+    bar_->setContextMenuPolicy(Qt::PreventContextMenu);
+    bar_->setIconSize({18, 18});
+    for (const Id id : {Id::photoMode, Id::liveMode}) bar_->addWidget(tool(actions[id], true));
+    bar_->addSeparator();
+    addTools({tool(actions[Id::open], true)}, Mode::photo);
+    addTools({sources_, primaryTool(actions[Id::live], "start")}, Mode::live);
+    for (const Id id : {Id::undo, Id::redo}) bar_->addWidget(tool(actions[id]));
+    bar_->addWidget(spacer());
+    addTools({tool(actions[Id::split]), view_}, Mode::photo);
+    addTools({tool(actions[Id::zoomOut]), zoom_, tool(actions[Id::zoomIn]), tool(actions[Id::fit]),
+              tool(actions[Id::actualSize])},
+             Mode::photo);
+    addTools({tool(actions[Id::hidePerson], true)}, Mode::live);
+    bar_->addWidget(spacer());
+    addTools({tool(actions[Id::copyCutout]), primaryTool(actions[Id::exportPicture], "export")}, Mode::photo);
+    addTools({tool(actions[Id::snapshot]), tool(actions[Id::corner]), tool(actions[Id::overlay])}, Mode::live);
+    bar_->addSeparator();
+    bar_->addWidget(tool(actions[Id::panel]));
+}
+
+void WindowBars::addTools(std::initializer_list<QWidget*> tools, Mode mode) {
+    for (QWidget* widget : tools) (mode == Mode::live ? liveTools_ : photoTools_).append(bar_->addWidget(widget));
+}
+
+void WindowBars::setMode(Mode mode) {
+    for (QAction* part : photoTools_) part->setVisible(mode == Mode::photo);
+    for (QAction* part : liveTools_) part->setVisible(mode == Mode::live);
+}
+
+QList<QWidget*> WindowBars::parts() const {
+    return {menus_, bar_};
+}
+
+void WindowBars::showProfiles(const QList<Profile>& profiles) {
+    profiles_->clear();
+    profiles_->setEnabled(!profiles.isEmpty());
+    for (int i = 0; i < profiles.size(); ++i) {
+        QAction* action = profiles_->addAction(QString(profiles[i].name).replace("&", "&&"));
+        action->setShortcut(QKeySequence(QString("Ctrl+%1").arg(i + 1)));
+        connect(action, &QAction::triggered, this, [this, i] { Q_EMIT profileChosen(i); });
+        bar_->window()->addAction(action);  // its key works in full screen, where the menus are hidden
+    }
 }
 
 void WindowBars::showRecent(const QStringList& files) {
@@ -190,7 +245,7 @@ void WindowBars::showRecent(const QStringList& files) {
         QAction* action = recent_->addAction(number <= 9 ? QString("&%1  %2").arg(number).arg(name) : name);
         ++number;
         action->setToolTip(path);
-        connect(action, &QAction::triggered, this, [this, path] { emit recentChosen(path); });
+        connect(action, &QAction::triggered, this, [this, path] { Q_EMIT recentChosen(path); });
     }
     recent_->setToolTipsVisible(true);
     recent_->addSeparator();

@@ -8,14 +8,17 @@
 #include "gui/photo_session.h"
 #include "gui/settings.h"
 
+class QAction;
 class QActionGroup;
 class QMainWindow;
 class QMenu;
+class QToolBar;
 class QToolButton;
 
 namespace matte {
 
 class Actions;
+class SourcePicker;
 
 class WindowBars : public QObject {
     Q_OBJECT
@@ -27,13 +30,19 @@ public:
     void showZoom(double zoom);
     void showView(Showing showing);
     void setPhotoOpen(bool open);
+    void setMode(Mode mode);
+    void showProfiles(const QList<Profile>& profiles);
+    [[nodiscard]] SourcePicker& sources() { return *sources_; }
+    /// The menus, tools and everything else around the picture.
+    [[nodiscard]] QList<QWidget*> parts() const;
 
-signals:
+Q_SIGNALS:
     void recentChosen(const QString& path);
     void recentCleared();
     void themeChosen(matte::ThemeChoice choice);
     void viewChosen(matte::Showing showing);
     void zoomChosen(double zoom);
+    void profileChosen(int index);
 
 private:
     void buildMenus(QMainWindow& window, const Actions& actions);
@@ -41,8 +50,15 @@ private:
     QMenu* themeMenu(QWidget* parent);
     QMenu* viewMenu();
     QMenu* zoomMenu(const Actions& actions);
+    void buildLiveMenu(QMainWindow& window, const Actions& actions);
+    void addTools(std::initializer_list<QWidget*> tools, Mode mode);
 
+    QToolBar* bar_;
+    QWidget* menus_;
+    SourcePicker* sources_;
+    QList<QAction*> photoTools_, liveTools_;
     QMenu* recent_;
+    QMenu* profiles_;
     QActionGroup* themes_;
     QActionGroup* views_;
     QToolButton* view_;

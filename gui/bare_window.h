@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// BareWindow: the main window with nothing but the picture: over the whole screen, or as a small window in a corner
+// that stays above the others. Everything comes back as it was. GUI thread.
+#pragma once
+
+#include <QMainWindow>
+
+namespace matte {
+
+class BareWindow : public QObject {
+    Q_OBJECT
+
+public:
+    /// `surround` is what is hidden; `picture` moves the small window when it is dragged.
+    BareWindow(QMainWindow& window, const QList<QWidget*>& surround, QWidget& picture);
+    void setFullScreen(bool on, bool bare);
+    void setCorner(bool on);
+    [[nodiscard]] bool inCorner() const { return corner_; }
+    /// The geometry to remember: the large window's.
+    [[nodiscard]] QByteArray geometry() const { return corner_ ? geometry_ : window_.saveGeometry(); }
+
+Q_SIGNALS:
+    /// The small window was double-clicked: it is to be large again.
+    void leaveWanted();
+
+protected:
+    bool eventFilter(QObject* object, QEvent* event) override;
+
+private:
+    void setBare(bool bare);
+
+    QMainWindow& window_;
+    QList<QWidget*> surround_, hidden_;
+    QWidget& picture_;
+    QByteArray geometry_;
+    QSize leastPicture_;
+    bool bare_ = false, corner_ = false;
+};
+
+}  // namespace matte

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/driven_run.h"
+
+#include <cstdio>
+
+#include "gui/live_control.h"
+#include "gui/main_window.h"
+#include "inference/error.h"
+
+namespace matte {
+namespace {
+
+void complain(const QString& sentence) {
+    std::fputs(QString("matte: %1\n").arg(sentence).toLocal8Bit().constData(), stderr);
+}
+
+}  // namespace
+
+DrivenRun::DrivenRun(MainWindow& window, Orders orders, QObject* parent)
+    : QObject(parent), window_(window), orders_(std::move(orders)) {
+    LiveSession& live = window_.live();
+    connect(&window_.session(), &PhotoSession::engineReady, this, &DrivenRun::engineKnown);
+    connect(&live, &LiveSession::statusChanged, this, &DrivenRun::statusChanged);
+    connect(&live, &LiveSession::framePresented, this, [this](quint64 frames) {
+        if (orders_.frames > 0 && frames >= orders_.frames) end(kExitOk);
+    });
+}
+
+void DrivenRun::begin() {
+    if (!orders_.source) return;
+    if (!orders_.trace.isEmpty()) {
+        trace_ = std::make_shared<Trace>(orders_.trace.toStdString());
+        window_.live().record(trace_);
+    }
+    window_.liveControl().choose(*orders_.source);
+    window_.liveControl().start();
+}
+
+void DrivenRun::engineKnown(const EngineInfo& info) {
+    if (!orders_.requireGpu || info.kind == EngineKind::cuda) return;
+    const QString reason = QString::fromStdString(info.reason);
+    end(kExitEngine, tr("No GPU does the work, as --require-gpu asks for. %1").arg(reason).trimmed());
+}
+
+void DrivenRun::statusChanged(const LiveStatus& status) {
+    if (!status.engine.name.empty()) engineKnown(status.engine);
+    if (orders_.frames == 0) return;
+    if (!status.sourceProblem.empty()) {
+        end(kExitSource, QString::fromStdString(status.sourceProblem));
+    } else if (!status.engineProblem.empty()) {
+        end(kExitEngine, QString::fromStdString(status.engineProblem));
+    } else if (status.state == LiveStatus::State::ended) {
+        end(kExitInput, tr("The source ended after %1 of %2 frames: ask for fewer.")
+                            .arg(window_.live().framesPresented())
+                            .arg(orders_.frames));
+    }
+}
+
+void DrivenRun::write() {
+    window_.live().record(nullptr);
+    if (trace_) trace_->finish();
+    if (!orders_.statistics.isEmpty()) writeReport(orders_.statistics, window_.report());
+    trace_.reset();
+    orders_.statistics.clear();
+}
+
+int DrivenRun::finish() {
+    if (code_) return *code_;
+    try {
+        write();
+        code_ = kExitOk;
+    } catch (const Error& error) {
+        complain(QString::fromStdString(error.what()));
+        code_ = exitCodeOf(error.area);
+    }
+    return *code_;
+}
+
+void DrivenRun::end(ExitCode code, const QString& sentence) {
+    if (code_) return;
+    if (!sentence.isEmpty()) complain(sentence);
+    const int written = finish();
+    if (code != kExitOk || written == kExitOk) code_ = code;
+    window_.liveControl().stop();
+    Q_EMIT ended(*code_);
+}
+
+}  // namespace matte

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/gallery.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QGridLayout>
+#include <QImageReader>
+#include <QPointer>
+#include <QPushButton>
+#include <QThreadPool>
+
+#include "inference/error.h"
+#include "inference/model/default_model.h"
+
+namespace matte {
+namespace {
+
+constexpr int kColumns = 4;
+constexpr QSize kThumbnail{52, 38};
+
+QStringList pictures() {
+    try {
+        const QDir folder(QString::fromStdString(dataFile("backgrounds").string()));
+        QStringList paths;
+        for (const QString& name : folder.entryList({"*.jpg"}, QDir::Files, QDir::Name)) {
+            paths.append(folder.absoluteFilePath(name));
+        }
+        return paths;
+    } catch (const Error&) {
+        return {};  // without its data the program still works
+    }
+}
+
+QString nameOf(const QString& path) {
+    QString name = QFileInfo(path).completeBaseName();
+    return name.replace(0, 1, name.left(1).toUpper());
+}
+
+QImage read(const QString& path, double ratio) {
+    QImageReader reader(path);
+    reader.setScaledSize(reader.size().scaled(kThumbnail * ratio, Qt::KeepAspectRatioByExpanding));
+    QImage picture = reader.read();
+    picture.setDevicePixelRatio(ratio);
+    return picture;
+}
+
+}  // namespace
+
+Gallery::Gallery(QWidget* parent) : QWidget(parent) {
+    setAccessibleName(tr("Backgrounds"));
+    auto* grid = new QGridLayout(this);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setSpacing(6);
+    const QStringList paths = pictures();
+    for (int i = 0; i < paths.size(); ++i) {
+        auto* button = new QPushButton;
+        button->setObjectName("thumbnail");
+        button->setIconSize(kThumbnail);
+        button->setFixedSize(kThumbnail + QSize(6, 6));
+        button->setAccessibleName(nameOf(paths[i]));
+        button->setToolTip(nameOf(paths[i]));
+        connect(button, &QPushButton::clicked, this, [this, path = paths[i]] { Q_EMIT chosen(path); });
+        grid->addWidget(button, i / kColumns, i % kColumns);
+        QThreadPool::globalInstance()->start([self = QPointer(this), i, path = paths[i], ratio = devicePixelRatioF()] {
+            const QImage picture = read(path, ratio);
+            QMetaObject::invokeMethod(qApp, [self, i, picture] {
+                if (self) self->showThumbnail(i, picture);
+            });
+        });
+    }
+    grid->setColumnStretch(kColumns, 1);
+}
+
+void Gallery::showThumbnail(int index, const QImage& picture) {
+    auto* button = static_cast<QPushButton*>(layout()->itemAt(index)->widget());
+    button->setIcon(QIcon(QPixmap::fromImage(picture)));
+}
+
+}  // namespace matte

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gallery: small pictures of the backgrounds that come with the program; a click chooses one. They are read on
+// another thread. GUI thread.
+#pragma once
+
+#include <QWidget>
+
+namespace matte {
+
+class Gallery : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit Gallery(QWidget* parent = nullptr);
+
+Q_SIGNALS:
+    void chosen(const QString& path);
+
+private:
+    void showThumbnail(int index, const QImage& picture);
+};
+
+}  // namespace matte

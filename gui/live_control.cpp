@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/live_control.h"
+
+#include <chrono>
+
+#include "gui/actions.h"
+#include "gui/banner.h"
+#include "gui/camera_light.h"
+#include "gui/canvas.h"
+#include "gui/live_page.h"
+#include "gui/person_group.h"
+#include "gui/source_picker.h"
+#include "gui/status_line.h"
+#include "gui/timing_overlay.h"
+#include "gui/viewport.h"
+
+namespace matte {
+namespace {
+
+constexpr std::chrono::milliseconds kRefresh{500};
+
+using State = LiveStatus::State;
+
+}  // namespace
+
+LiveControl::LiveControl(const Parts& parts, LiveSession& session) : parts_(parts), session_(session) {
+    connectPicture();
+    connectPerson();
+    connect(&session_, &LiveSession::statusChanged, this, &LiveControl::statusChanged);
+    connect(&parts_.sources, &SourcePicker::chosen, this, &LiveControl::choose);
+    connect(parts_.actions[ActionId::live], &QAction::triggered, this, [this] { session_.isOn() ? stop() : start(); });
+    connect(parts_.actions[ActionId::hidePerson], &QAction::toggled, this, [this](bool hidden) {
+        session_.hidePerson(hidden);
+        parts_.canvas.setPersonHidden(hidden);
+    });
+    connect(parts_.actions[ActionId::overlay], &QAction::toggled, this, [this](bool wanted) {
+        parts_.settings.live.overlayVisible = wanted;
+        session_.timeLayers(wanted);
+        parts_.canvas.setTimingWanted(wanted);
+    });
+    refresh_.setInterval(kRefresh);
+    connect(&refresh_, &QTimer::timeout, this, &LiveControl::refresh);
+}
+
+void LiveControl::connectPicture() {
+    Viewport& viewport = parts_.canvas.viewport();
+    connect(&session_, &LiveSession::pictureChanged, this, [this, &viewport](const LiveSession::Live& live) {
+        viewport.setLive(live);
+        setShown(true);
+    });
+    connect(&viewport, &Viewport::livePresented, &session_, &LiveSession::presented);
+    connect(&parts_.document, &Document::lookChanged, this, [this](const Look& look) {
+        session_.setLook(look);
+        const bool camera = parts_.settings.live.source.isCamera();
+        if (mode() != Mode::live) return;
+        (camera ? parts_.settings.live.mirrorCameras : parts_.settings.live.mirrorOthers) = look.stand.mirrored;
+    });
+}
+
+void LiveControl::connectPerson() {
+    Viewport& viewport = parts_.canvas.viewport();
+    Document& document = parts_.document;
+    connect(&viewport, &Viewport::personDragged, this, [&document](QPointF by) {
+        document.edit(LookControl::position, [&](Look& look) { moveStand(look.stand, by.x(), by.y()); });
+    });
+    connect(&viewport, &Viewport::personScaled, this, [&document](double factor) {
+        document.edit(LookControl::scale, [&](Look& look) { scaleStand(look.stand, factor); });
+    });
+    connect(&viewport, &Viewport::personLetGo, &document, &Document::finishGesture);
+}
+
+void LiveControl::setMode(Mode mode) {
+    if (mode == Mode::photo) stop();
+    parts_.settings.live.mode = mode;
+    parts_.canvas.viewport().setLiveMode(mode == Mode::live);
+    parts_.canvas.setMode(mode);
+    if (mode == Mode::photo) return;
+    adoptMirror();
+    showState();
+}
+
+/// A camera is a mirror unless the user said otherwise; a video is not.
+void LiveControl::adoptMirror() {
+    const LiveSettings& live = parts_.settings.live;
+    Look look = parts_.document.look();
+    look.stand.mirrored = live.source.isCamera() ? live.mirrorCameras : live.mirrorOthers;
+    parts_.document.adopt(look);
+}
+
+void LiveControl::start() {
+    if (mode() != Mode::live) Q_EMIT liveWanted();
+    session_.setLook(parts_.document.look());
+    session_.start(parts_.settings.live.source);
+    parts_.canvas.timing().clear();
+    showState();
+}
+
+void LiveControl::stop() {
+    session_.stop();
+    parts_.canvas.viewport().setLive(nullptr);
+    setShown(false);
+    showState();
+}
+
+void LiveControl::choose(const LiveSource& source) {
+    const bool on = session_.isOn();
+    parts_.settings.live.source = source;
+    parts_.canvas.banner().dismiss();
+    if (mode() == Mode::live) adoptMirror();
+    if (on) {
+        start();
+    } else {
+        showState();
+    }
+}
+
+void LiveControl::setShown(bool shown) {
+    if (shown == shown_) return;
+    shown_ = shown;
+    parts_.canvas.setLiveShown(shown);
+    Q_EMIT shownChanged(shown);
+}
+
+/// Everything that says whether somebody is being filmed.
+void LiveControl::showState() {
+    const bool on = session_.isOn();
+    const LiveSource& source = parts_.settings.live.source;
+    const State state = session_.status().state;
+    const bool capturing = on && (state == State::opening || state == State::running);
+    QAction* action = parts_.actions[ActionId::live];
+    action->setText(on ? tr("&Stop") : tr("&Start"));
+    action->setIconText(" " + (on ? tr("Stop") : tr("Start")));
+    action->setChecked(on);
+    parts_.sources.showSource(source);
+    parts_.canvas.light().showCapturing(capturing ? nameOf(source) : QString(), source.isCamera());
+    parts_.canvas.livePage().showSource(nameOf(source));
+    parts_.canvas.livePage().setOpening(on);
+    parts_.canvas.arrange();
+    showFacts();
+    if (on) {
+        refresh_.start();
+    } else {
+        refresh_.stop();
+    }
+    if (mode() != Mode::live) return;
+    if (on) {
+        refresh();
+    } else {
+        parts_.status.showSource(source);
+    }
+}
+
+void LiveControl::statusChanged(const LiveStatus& status) {
+    if (!status.engine.name.empty()) showEngine(status.engine);
+    tellProblem(status);
+    showState();
+}
+
+void LiveControl::tellProblem(const LiveStatus& status) {
+    const std::string& sentence = status.sourceProblem.empty() ? status.engineProblem : status.sourceProblem;
+    const QString problem = QString::fromStdString(sentence);
+    if (problem == problem_) return;
+    Banner& banner = parts_.canvas.banner();
+    if (!problem.isEmpty()) {
+        banner.showError(problem);
+    } else if (banner.isVisible() && banner.text() == problem_) {
+        banner.dismiss();
+        if (status.state == State::running) banner.showDone(tr("%1 is back.").arg(nameOf(session_.source())));
+    }
+    problem_ = problem;
+}
+
+void LiveControl::showEngine(const EngineInfo& info) {
+    engine_ = info;
+    if (mode() == Mode::live) parts_.status.showEngine(info);
+    showFacts();
+}
+
+void LiveControl::setCameras(const std::vector<CameraInfo>& cameras) {
+    parts_.sources.setCameras(cameras);
+    showFacts();
+}
+
+void LiveControl::showFacts() {
+    QList<Fact> facts;
+    const auto& cameras = parts_.sources.cameras();
+    if (cameras.empty()) {
+        facts.append({false, tr("No camera was found. Plug one in and it appears here by itself, or use a video.")});
+    } else {
+        QStringList names;
+        for (const CameraInfo& camera : cameras) names.append(QString::fromStdString(camera.name));
+        facts.append({true, tr("Cameras: %1.").arg(names.join(", "))});
+    }
+    if (!engine_.name.empty()) {
+        const QString name = QString::fromStdString(engine_.name), reason = QString::fromStdString(engine_.reason);
+        if (engine_.kind == EngineKind::cuda) {
+            facts.append({true, tr("The graphics card does the work: %1.").arg(name)});
+        } else {
+            facts.append({false, tr("The processor does the work: %1. %2").arg(name, reason).trimmed()});
+        }
+    }
+    facts.append({true, tr("The camera is off until you start it. Nothing leaves this computer.")});
+    parts_.canvas.livePage().showFacts(facts);
+}
+
+void LiveControl::refresh() {
+    if (mode() != Mode::live) return;
+    LiveStatus status = session_.status();
+    // What a source says of itself may be older than its frames.
+    if (session_.newest()) status.source.size = session_.newest()->picture->size();
+    parts_.status.showLive(status, session_.statistics());
+}
+
+}  // namespace matte

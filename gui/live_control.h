@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// LiveControl: live mode in the window: the chosen source runs through the session onto the canvas, what goes wrong is
+// said in the banner, how fast it is in the status line. GUI thread.
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+
+#include <vector>
+
+#include "gui/document.h"
+#include "gui/live_session.h"
+#include "gui/settings.h"
+#include "inference/io/camera.h"
+
+namespace matte {
+
+class Actions;
+class Canvas;
+class SourcePicker;
+class StatusLine;
+
+class LiveControl : public QObject {
+    Q_OBJECT
+    Q_DISABLE_COPY_MOVE(LiveControl)
+
+public:
+    struct Parts {
+        const Actions& actions;
+        Document& document;
+        Canvas& canvas;
+        SourcePicker& sources;
+        StatusLine& status;
+        Settings& settings;
+    };
+    LiveControl(const Parts& parts, LiveSession& session);
+
+    /// Enters or leaves live mode; leaving turns the camera off.
+    void setMode(Mode mode);
+    [[nodiscard]] Mode mode() const { return parts_.settings.live.mode; }
+    void start();
+    void stop();
+    /// Takes over a source, and starts it at once when another one is on.
+    void choose(const LiveSource& source);
+    /// What is known about the engine before live mode has made its own.
+    void showEngine(const EngineInfo& info);
+    void setCameras(const std::vector<CameraInfo>& cameras);
+
+Q_SIGNALS:
+    /// start() was called in photo mode: the window is to enter live mode at once.
+    void liveWanted();
+    /// Pictures come, or no longer.
+    void shownChanged(bool shown);
+
+private:
+    void connectPicture();
+    void connectPerson();
+    void showState();
+    void statusChanged(const LiveStatus& status);
+    void tellProblem(const LiveStatus& status);
+    void adoptMirror();
+    void showFacts();
+    void refresh();
+    void setShown(bool shown);
+
+    Parts parts_;
+    LiveSession& session_;
+    EngineInfo engine_;
+    QTimer refresh_;
+    QString problem_;  ///< what the banner says of it; empty when all is well
+    bool shown_ = false;
+};
+
+}  // namespace matte

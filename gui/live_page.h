@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// LivePage: what the canvas shows in live mode while nothing is captured: how to start, and what was found on this
+// computer and what is missing, each with what to do. GUI thread.
+#pragma once
+
+#include <QList>
+#include <QWidget>
+
+class QAction;
+class QGridLayout;
+class QLabel;
+class QPushButton;
+
+namespace matte {
+
+/// Something that was found, or is missing.
+struct Fact {
+    bool good = false;
+    QString text;
+    bool operator==(const Fact&) const = default;
+};
+
+class LivePage : public QWidget {
+    Q_OBJECT
+
+public:
+    LivePage(QAction* start, QAction* openVideo, QWidget* parent);
+    /// What a start would begin with.
+    void showSource(const QString& name);
+    void showFacts(const QList<Fact>& facts);
+    /// A source is being opened: nothing to click but what is in the tool bar.
+    void setOpening(bool opening);
+    /// Everything that is written on it, for tests and screen readers.
+    [[nodiscard]] QString text() const;
+
+private:
+    void showTitle();
+
+    QLabel* title_;
+    QLabel* source_;
+    QPushButton* start_;
+    QPushButton* video_;
+    QGridLayout* rows_;
+    QList<Fact> facts_;
+    QString name_;
+    bool opening_ = false;
+};
+
+}  // namespace matte

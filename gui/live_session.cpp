@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/live_session.h"
+
+#include <utility>
+
+namespace matte {
+namespace {
+
+bool same(const LiveStatus& one, const LiveStatus& other) {
+    return one.state == other.state && one.sourceProblem == other.sourceProblem &&
+           one.engineProblem == other.engineProblem && one.personHidden == other.personHidden &&
+           one.source.size == other.source.size && one.source.name == other.source.name &&
+           one.source.rate == other.source.rate && one.source.format == other.source.format &&
+           one.engine.name == other.engine.name && one.engine.reason == other.engine.reason &&
+           one.engine.warnings == other.engine.warnings;
+}
+
+}  // namespace
+
+LiveSession::LiveSession(Pipeline::MakeEngine makeEngine, OpenSource open, QObject* parent)
+    : QObject(parent), open_(std::move(open)), pipeline_(std::move(makeEngine), [this] {
+          if (!newsPosted_.exchange(true))
+              QMetaObject::invokeMethod(this, &LiveSession::takeNews, Qt::QueuedConnection);
+      }) {}
+
+void LiveSession::start(const LiveSource& source) {
+    source_ = source;
+    on_ = shows_ = true;
+    presented_ = 0;
+    newest_.reset();
+    pipeline_.start([open = open_, source](PixelMemory memory, std::stop_token stop) {
+        CaptureSettings settings = source.capture();
+        settings.memory = memory;
+        return open(source.spec, settings, std::move(stop));
+    });
+    takeNews();
+}
+
+void LiveSession::stop() {
+    on_ = shows_ = false;
+    pipeline_.stop();
+    takeNews();
+}
+
+void LiveSession::presented(const Live& live, double ms) {
+    pipeline_.presented(*live, ms);
+    if (!live->curtain) Q_EMIT framePresented(++presented_);
+}
+
+void LiveSession::hold(bool held) {
+    held_ = held;
+}
+
+void LiveSession::takeNews() {
+    newsPosted_ = false;  // before looking: what changes from here on is told again
+    if (const Live live = pipeline_.newest(); shows_ && live && live != newest_) {
+        // A hidden person is hidden at once, whatever is held.
+        if (held_ && !live->curtain) {
+            Q_EMIT pictureHeld(live);
+        } else {
+            newest_ = live;
+            Q_EMIT pictureChanged(live);
+        }
+    }
+    LiveStatus status = pipeline_.status();
+    if (same(status, status_)) return;
+    status_ = std::move(status);
+    if (status_.state == LiveStatus::State::ended) on_ = false;
+    Q_EMIT statusChanged(status_);
+}
+
+}  // namespace matte

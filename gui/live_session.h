@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// LiveSession: the live pipeline as the window sees it: what its threads report arrives here as signals, through the
+// event queue and never faster than the window takes it. No call waits for the engine or the source. GUI thread.
+//
+//     LiveSession session(makeEngine);
+//     connect(&session, &LiveSession::pictureChanged, &viewport, &Viewport::setLive);
+//     session.start(liveSourceFrom("test:person"));
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "gui/live_source.h"
+#include "inference/live/pipeline.h"
+
+namespace matte {
+
+class LiveSession : public QObject {
+    Q_OBJECT
+    Q_DISABLE_COPY_MOVE(LiveSession)
+
+public:
+    using OpenSource =
+        std::function<std::unique_ptr<FrameSource>(const SourceSpec&, const CaptureSettings&, std::stop_token)>;
+    using Live = std::shared_ptr<const LivePicture>;
+
+    /// Nothing runs before start(), and no engine is made. `openSource` is called on the capture thread.
+    explicit LiveSession(Pipeline::MakeEngine makeEngine, OpenSource open = openNamed, QObject* parent = nullptr);
+    /// openSource(), which may be told more than this.
+    static std::unique_ptr<FrameSource> openNamed(const SourceSpec& spec,
+                                                  const CaptureSettings& settings,
+                                                  const std::stop_token& stop) {
+        return openSource(spec, settings, stop);
+    }
+
+    void start(const LiveSource& source);
+    void stop();
+    void setLook(const Look& look) { pipeline_.setLook(look); }
+    /// The person is gone from the window when this returns.
+    void hidePerson(bool hidden) {
+        pipeline_.hidePerson(hidden);
+        takeNews();
+    }
+    void timeLayers(bool on) { pipeline_.timeLayers(on); }
+    void record(std::shared_ptr<Trace> trace) { pipeline_.record(std::move(trace)); }
+    /// `live` has reached the screen; that took the GUI thread `ms`.
+    void presented(const Live& live, double ms);
+
+    /// While held, pictures go to pictureHeld() instead: the window goes on showing the last one.
+    void hold(bool held);
+    [[nodiscard]] const Live& newest() const { return newest_; }
+    /// Started and not stopped since, be it that the source is lost meanwhile.
+    [[nodiscard]] bool isOn() const { return on_; }
+    [[nodiscard]] const LiveSource& source() const { return source_; }
+    [[nodiscard]] const LiveStatus& status() const { return status_; }
+    [[nodiscard]] LiveStatistics statistics() const { return pipeline_.statistics(); }
+    /// Pictures with the person that were presented since start().
+    [[nodiscard]] std::uint64_t framesPresented() const { return presented_; }
+
+Q_SIGNALS:
+    void pictureChanged(const matte::LiveSession::Live& live);
+    void pictureHeld(const matte::LiveSession::Live& live);
+    void statusChanged(const matte::LiveStatus& status);
+    void framePresented(quint64 frames);
+
+private:
+    void takeNews();
+
+    LiveSource source_;
+    LiveStatus status_;
+    Live newest_;
+    OpenSource open_;
+    std::uint64_t presented_ = 0;
+    bool on_ = false, held_ = false;
+    bool shows_ = false;                    ///< until stop(): a source that ended is still shown
+    std::atomic<bool> newsPosted_ = false;  ///< one event at a time: a slow window is not buried in them
+    Pipeline pipeline_;                     ///< last: its threads end before what they use
+};
+
+}  // namespace matte
+
+Q_DECLARE_METATYPE(matte::LiveStatus)

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/live_source.h"
+
+#include <QCoreApplication>
+#include <QFileInfo>
+#include <QStringList>
+
+#include <algorithm>
+
+#include "inference/error.h"
+
+namespace matte {
+namespace {
+
+constexpr int kMostSide = 8192;
+constexpr double kMostRate = 1000;
+constexpr QChar kBetween = '\t';  // no source has it in its name: parseSource refuses control characters
+
+QString text(const char* source) {
+    return QCoreApplication::translate("matte::LiveSource", source);
+}
+
+}  // namespace
+
+CaptureSettings LiveSource::capture() const {
+    CaptureSettings settings;
+    settings.encoding = encoding;
+    settings.size = size;
+    settings.rate = rate;
+    settings.repeat = true;
+    return settings;
+}
+
+QString nameOf(const LiveSource& source) {
+    QString name = QString::fromStdString(source.spec.name);
+    switch (source.spec.kind) {
+        case SourceSpec::Kind::camera: return name.isEmpty() ? text("First camera") : name;
+        case SourceSpec::Kind::file: return QFileInfo(name).fileName();
+        case SourceSpec::Kind::url: return name;
+        case SourceSpec::Kind::test: break;
+    }
+    return text("Test person");
+}
+
+QString formatOf(const LiveSource& source) {
+    QStringList parts;
+    if (source.encoding != Encoding::any) parts.append(QString::fromStdString(nameOf(source.encoding)));
+    if (source.size.width > 0) parts.append(QString("%1 × %2").arg(source.size.width).arg(source.size.height));
+    if (source.rate > 0) parts.append(text("%1 a second").arg(source.rate, 0, 'g', 4));
+    return parts.isEmpty() ? text("Automatic") : parts.join("  ");
+}
+
+QString toText(const LiveSource& source) {
+    return QStringList{QString::fromStdString(toString(source.spec)), QString::number(int(source.encoding)),
+                       QString::number(source.size.width), QString::number(source.size.height),
+                       QString::number(source.rate)}
+        .join(kBetween);
+}
+
+LiveSource liveSourceFrom(const QString& line) {
+    const QStringList parts = line.split(kBetween);
+    LiveSource source;
+    try {
+        source.spec = parseSource(parts.value(0).toStdString());
+    } catch (const Error&) {
+        return {};
+    }
+    if (parts.size() != 5) return source;
+    const int encoding = parts[1].toInt(), width = parts[2].toInt(), height = parts[3].toInt();
+    const double rate = parts[4].toDouble();
+    if (encoding > 0 && encoding < int(Encoding::other)) source.encoding = Encoding(encoding);
+    if (width > 0 && height > 0 && std::max(width, height) <= kMostSide) source.size = {width, height};
+    if (rate > 0 && rate <= kMostRate) source.rate = rate;
+    return source;
+}
+
+}  // namespace matte

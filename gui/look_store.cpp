@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/look_store.h"
+
+#include <QSettings>
+
+#include <algorithm>
+#include <cmath>
+
+#include "inference/error.h"
+
+namespace matte {
+namespace {
+
+/// The settings below one group; QSettings::beginGroup() would change the store that is only read.
+class Reader {
+public:
+    Reader(const QSettings& store, const QString& group) : store_(store), group_(group + '/') {}
+    [[nodiscard]] QVariant value(const char* key, const QVariant& fallback = {}) const {
+        return store_.value(group_ + key, fallback);
+    }
+    [[nodiscard]] float number(const char* key, float fallback, float least, float most) const {
+        bool ok = false;
+        const float read = value(key, fallback).toFloat(&ok);
+        return ok && std::isfinite(read) ? std::clamp(read, least, most) : fallback;
+    }
+    [[nodiscard]] bool flag(const char* key, bool fallback) const { return value(key, fallback).toBool(); }
+
+private:
+    const QSettings& store_;
+    QString group_;
+};
+
+}  // namespace
+
+Look loadLook(const QSettings& store, const QString& group) {
+    const Reader from(store, group);
+    Look look;
+    Background& background = look.background;
+    background.kind = storedChoice(from.value("background").toInt(), background.kind, Background::Kind::transparent);
+    background.blurStrength = from.number("blur", background.blurStrength, 1, 100);
+    try {
+        background.color = parseColor(from.value("color").toString().toStdString());
+    } catch (const Error&) {
+        background.color = Background{}.color;  // absent or edited by hand
+    }
+    background.imagePath = from.value("image").toString().toStdString();
+    background.placement = storedChoice(from.value("placement").toInt(), background.placement, Placement::stretch);
+    look.threshold = from.number("threshold", look.threshold, 0, 1);
+    look.softness = from.number("softness", look.softness, 0, 1);
+    look.decontaminate = from.flag("decontaminate", look.decontaminate);
+    look.lightWrap = from.number("lightWrap", look.lightWrap, 0, 1);
+    look.stand.mirrored = from.flag("mirrored", look.stand.mirrored);
+    look.stand.scale = from.number("scale", look.stand.scale, 0.25F, 4);
+    look.stand.x = from.number("x", look.stand.x, -1, 1);
+    look.stand.y = from.number("y", look.stand.y, -1, 1);
+    look.steadiness = from.number("steadiness", look.steadiness, 0, 1);
+    look.removeSpecks = from.flag("removeSpecks", look.removeSpecks);
+    look.nearestOnly = from.flag("nearestOnly", look.nearestOnly);
+    return look;
+}
+
+void saveLook(QSettings& store, const QString& group, const Look& look) {
+    const auto keep = [&](const char* key, const QVariant& value) { store.setValue(group + '/' + key, value); };
+    const Background& background = look.background;
+    keep("background", int(background.kind));
+    keep("blur", double(background.blurStrength));
+    Background color = background;
+    color.kind = Background::Kind::color;
+    keep("color", QString::fromStdString(toString(color)).section(':', 1));
+    keep("image", QString::fromStdString(background.imagePath));
+    keep("placement", int(background.placement));
+    keep("threshold", double(look.threshold));
+    keep("softness", double(look.softness));
+    keep("decontaminate", look.decontaminate);
+    keep("lightWrap", double(look.lightWrap));
+    keep("mirrored", look.stand.mirrored);
+    keep("scale", double(look.stand.scale));
+    keep("x", double(look.stand.x));
+    keep("y", double(look.stand.y));
+    keep("steadiness", double(look.steadiness));
+    keep("removeSpecks", look.removeSpecks);
+    keep("nearestOnly", look.nearestOnly);
+}
+
+}  // namespace matte

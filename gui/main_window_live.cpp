@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The wiring of live mode in MainWindow.
+#include <QApplication>
+#include <QKeyEvent>
+
+#include "gui/banner.h"
+#include "gui/bare_window.h"
+#include "gui/camera_watch.h"
+#include "gui/canvas.h"
+#include "gui/file_dialogs.h"
+#include "gui/live_control.h"
+#include "gui/main_window.h"
+#include "gui/profiles.h"
+#include "gui/snapshots.h"
+#include "gui/timing_overlay.h"
+#include "gui/trace_recorder.h"
+#include "gui/window_bars.h"
+#include "inference/error.h"
+
+namespace matte {
+
+void MainWindow::connectLive() {
+    const auto on = [this](ActionId id, auto slot) { connect(actions_[id], &QAction::triggered, this, slot); };
+    on(ActionId::photoMode, [this] { setMode(Mode::photo); });
+    on(ActionId::liveMode, [this] { setMode(Mode::live); });
+    on(ActionId::useVideo, [this] { goLive(askForVideo(this, settings_.live.videoFolder)); });
+    on(ActionId::useFolder, [this] { goLive(askForFolder(this, settings_.live.videoFolder)); });
+    on(ActionId::useAddress, [this] { goLive(askForAddress(this)); });
+    connect(liveControl_, &LiveControl::liveWanted, this, [this] { setMode(Mode::live); });
+    connect(liveControl_, &LiveControl::shownChanged, this, &MainWindow::showContext);
+    connect(actions_[ActionId::corner], &QAction::toggled, bare_, &BareWindow::setCorner);
+    connect(bare_, &BareWindow::leaveWanted, this, [this] { actions_[ActionId::corner]->setChecked(false); });
+    canvas_->timing().setReport([this] { return report(); });
+}
+
+void MainWindow::watchCameras() {
+    auto* watch = new CameraWatch(this);
+    connect(watch, &CameraWatch::changed, liveControl_, &LiveControl::setCameras);
+    watch->tell();
+}
+
+void MainWindow::connectRecords() {
+    Banner& banner = canvas_->banner();
+    const auto saved = [&banner](const QString& path) { banner.showDone(tr("Saved %1.").arg(path), path); };
+    connect(snapshots_, &Snapshots::saved, this, saved);
+    connect(snapshots_, &Snapshots::failed, &banner, &Banner::showError);
+    connect(actions_[ActionId::snapshot], &QAction::triggered, this,
+            [this] { snapshots_->take(settings_.live.snapshotFolder); });
+    connect(actions_[ActionId::snapshotCutout], &QAction::triggered, this,
+            [this] { snapshots_->takeCutout(settings_.live.snapshotFolder); });
+    auto* recorder = new TraceRecorder(live_, this);
+    connect(recorder, &TraceRecorder::saved, this, saved);
+    connect(recorder, &TraceRecorder::failed, &banner, &Banner::showError);
+    connect(actions_[ActionId::trace], &QAction::toggled, this, [recorder, &banner](bool on) {
+        if (!on) return recorder->stop();
+        recorder->start(newTraceFile());
+        banner.showDone(tr("Recording a trace. Ctrl+T ends it."));
+    });
+    connect(actions_[ActionId::saveStatistics], &QAction::triggered, this, [this, &banner, saved] {
+        const QString path = askForStatistics(this, settings_.exportFolder);
+        if (path.isEmpty()) return;
+        try {
+            writeReport(path, report());
+            saved(path);
+        } catch (const Error& error) {
+            banner.showError(QString::fromStdString(error.what()));
+        }
+    });
+}
+
+void MainWindow::connectProfiles() {
+    connect(profiles_, &Profiles::changed, bars_, &WindowBars::showProfiles);
+    connect(bars_, &WindowBars::profileChosen, this, &MainWindow::applyProfile);
+    connect(actions_[ActionId::saveProfile], &QAction::triggered, this, [this] {
+        const QString name = profiles_->askForName(this);
+        if (!name.isEmpty() && !profiles_->keep({name, document_.look(), settings_.live.source})) {
+            canvas_->banner().showError(tr("There are nine profiles, one for each key: delete one first."));
+        }
+    });
+    connect(actions_[ActionId::deleteProfile], &QAction::triggered, this, [this] {
+        const QString name = profiles_->askWhichToForget(this);
+        if (!name.isEmpty()) profiles_->forget(name);
+    });
+}
+
+// Qt gives a window's shortcuts nothing while a dialog stands before it; the panic key must work all the same.
+bool MainWindow::eventFilter(QObject* object, QEvent* event) {
+    if (event->type() == QEvent::KeyPress && QApplication::activeModalWidget()) {
+        const auto& key = static_cast<const QKeyEvent&>(*event);
+        QAction* hide = actions_[ActionId::hidePerson];
+        if (!key.isAutoRepeat() && hide->isEnabled() && hide->shortcut() == QKeySequence(key.key() | key.modifiers())) {
+            hide->toggle();
+            return true;
+        }
+    }
+    return QMainWindow::eventFilter(object, event);
+}
+
+/// A picture that was not read yet arrives a moment later; until then the background stays as it is.
+void MainWindow::applyProfile(int index) {
+    const Profile profile = settings_.live.profiles.value(index);
+    Look look = profile.look;
+    const bool picture = look.background.kind == Background::Kind::image && !look.background.image;
+    if (picture) look.background = document_.look().background;
+    // First, because each kind of source has a mirror setting of its own.
+    if (profile.source != settings_.live.source) liveControl_->choose(profile.source);
+    document_.finishGesture();
+    document_.edit(look, LookControl::profile);
+    document_.finishGesture();
+    if (picture) setBackgroundPicture(QString::fromStdString(profile.look.background.imagePath));
+    canvas_->banner().showDone(profile.name);
+}
+
+}  // namespace matte

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/timing_chart.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+#include <QPainter>
+#include <QPainterPath>
+
+#include <algorithm>
+#include <cmath>
+
+namespace matte {
+namespace {
+
+constexpr int kMargin = 14, kGap = 18, kSummary = 36, kChart = 182, kDetails = 52, kTitle = 20, kRow = 17;
+constexpr QRgb kPaper = qRgba(16, 17, 20, 224), kInk = qRgb(240, 241, 243), kFaint = qRgb(166, 171, 180),
+               kRule = qRgba(255, 255, 255, 36), kFill = qRgb(116, 143, 252), kWarn = qRgb(255, 146, 73);
+constexpr double kHotShare = 0.15;  // of a frame: a layer that takes so much is red
+
+QString text(const char* source) {
+    return QCoreApplication::translate("matte::TimingChart", source);
+}
+
+QString milliseconds(double ms) {
+    return QString::number(ms, 'f', ms < 1 ? 3 : ms < 10 ? 2 : 1) + " ms";
+}
+
+QString bytes(double count) {
+    return QLocale::system().formattedDataSize(qint64(count), 1, QLocale::DataSizeSIFormat);
+}
+
+/// From green over amber to red; the number stands beside it, so that the colour is never alone.
+QColor heat(double share) {
+    const double t = std::clamp(share / kHotShare, 0.0, 1.0);
+    return QColor::fromHsvF(float(0.36 * (1 - t)), 0.62F, 0.92F);
+}
+
+/// Writes in one colour, elided at the rectangle's end.
+void write(QPainter& painter, const QRect& rect, const QString& words, QRgb color, int flags = Qt::AlignLeft) {
+    painter.setPen(QColor::fromRgb(color));
+    painter.drawText(rect, flags | Qt::AlignVCenter,
+                     painter.fontMetrics().elidedText(words, Qt::ElideRight, rect.width()));
+}
+
+void title(QPainter& painter, const QRect& area, const QString& words, const QString& right = {}) {
+    const QRect line(area.left(), area.top(), area.width(), kTitle - 4);
+    const int taken = right.isEmpty() ? 0 : painter.fontMetrics().horizontalAdvance(right) + 8;
+    write(painter, line.adjusted(0, 0, -taken, 0), words, kFaint);
+    write(painter, line, right, kInk, Qt::AlignRight);
+}
+
+void paintSummary(QPainter& painter, const QRect& area, const LiveReport& report) {
+    const LiveStatistics& s = report.statistics;
+    const QString path =
+        report.present.path == "interop"
+            ? text("pictures stay on the GPU")
+            : text("upload%1").arg(report.present.reason.isEmpty() ? "" : ": " + report.present.reason);
+    const QString first = text("%1 of %2 frames a second    %3 dropped    %4 stale    %5 without a matte    %6 failed")
+                              .arg(s.fpsOut, 0, 'f', 1)
+                              .arg(s.fpsIn, 0, 'f', 1)
+                              .arg(s.framesDropped)
+                              .arg(s.staleComposites)
+                              .arg(s.matteFailures)
+                              .arg(s.engineFailures);
+    const QString second =
+        text("A frame: %1 up, %2 down, %3 to the screen (%4)")
+            .arg(bytes(double(s.bytesUp)), bytes(double(s.bytesDown)), bytes(double(report.present.bytesUp)), path);
+    const int half = area.height() / 2;
+    write(painter, QRect(area.left(), area.top(), area.width(), half), first, kInk);
+    write(painter, QRect(area.left(), area.top() + half, area.width(), half), second, kFaint);
+}
+
+void paintStages(QPainter& painter, const QRect& area, const LiveStatistics& statistics) {
+    title(painter, area, text("Stages"), text("frame %1").arg(milliseconds(double(statistics.frame.ms.p50))));
+    std::vector<StageStatistics> rows;
+    for (const auto& stage : statistics.stages) {
+        // What happens once for each size is no part of a frame.
+        if (2 * stage.ms.samples >= statistics.frame.ms.samples) rows.push_back(stage);
+    }
+    rows.push_back(statistics.present);
+    float longest = 1e-3F;
+    for (const auto& row : rows) longest = std::max(longest, row.ms.p50);
+    int y = area.top() + kTitle;
+    for (const auto& row : rows) {
+        if (y + kRow > area.bottom() + 1) break;
+        const QRect line(area.left(), y, area.width(), kRow - 2);
+        QRect bar = line;
+        bar.setWidth(std::max(1, int(float(area.width()) * row.ms.p50 / longest)));
+        painter.fillRect(bar, QColor::fromRgba((kFill & 0xffffffU) | 0x50000000U));
+        write(painter, line.adjusted(4, 0, -70, 0), QString::fromStdString(row.name), kInk);
+        write(painter, line.adjusted(0, 0, -4, 0), milliseconds(double(row.ms.p50)), kInk, Qt::AlignRight);
+        y += kRow;
+    }
+}
+
+double sumOf(const std::vector<StageStatistics>& stages) {
+    double sum = 0;
+    for (const auto& stage : stages) sum += double(stage.ms.p50);
+    return sum;
+}
+
+void paintLayers(QPainter& painter, const TimingLayout& layout, const TimingView& view) {
+    const LiveStatistics& s = view.report.statistics;
+    const double frame = std::max(double(s.frame.ms.p50), 1e-6);
+    title(painter, layout.layers, text("Layers, % of the frame"),
+          s.layerMs.empty() ? QString() : text("%1 together").arg(milliseconds(sumOf(s.layerMs))));
+    const QRect chart = layout.layers.adjusted(0, kTitle, 0, 0);
+    painter.fillRect(chart.left(), chart.bottom(), chart.width(), 1, QColor::fromRgba(kRule));
+    if (s.layerMs.empty()) return write(painter, chart, text("Not measured yet"), kFaint, Qt::AlignHCenter);
+    float longest = 1e-6F;
+    for (const auto& layer : s.layerMs) longest = std::max(longest, layer.ms.p50);
+    const int count = int(s.layerMs.size());
+    for (int i = 0; i < count; ++i) {
+        const QRect column = layout.column(i, count);
+        const float ms = s.layerMs[std::size_t(i)].ms.p50;
+        const double share = double(ms) / frame;
+        QRect bar = column.adjusted(1, 0, -1, 0);
+        bar.setTop(column.bottom() - std::max(1, int(float(column.height() - kRow) * ms / longest)));
+        painter.fillRect(bar, heat(share));
+        if (i == view.selected) {
+            painter.setPen(QPen(QColor::fromRgb(kInk), 1));
+            painter.setBrush(Qt::NoBrush);
+            painter.drawRect(bar.adjusted(-1, -1, 0, 0));
+        }
+        const QString label = QString::number(100 * share, 'f', 0);
+        if (ms > 0.25F * longest && painter.fontMetrics().horizontalAdvance(label) <= column.width() + 6) {
+            const QRect above(column.left() - 6, bar.top() - kRow, column.width() + 12, kRow);
+            write(painter, above, label, kInk, Qt::AlignHCenter);
+        }
+    }
+}
+
+void paintLatency(QPainter& painter, const QRect& area, const LiveStatistics& statistics) {
+    const Percentiles& ms = statistics.latency.ms;
+    title(painter, area, text("Camera to screen"), milliseconds(double(ms.p50)));
+    const QRect chart = area.adjusted(0, kTitle, 0, -kRow);
+    painter.fillRect(chart.left(), chart.bottom(), chart.width(), 1, QColor::fromRgba(kRule));
+    const auto& bins = statistics.latencyHistogram;
+    const int most = std::max(1, *std::max_element(bins.begin(), bins.end()));
+    const double width = double(chart.width()) / double(bins.size());
+    for (std::size_t i = 0; i < bins.size(); ++i) {
+        const double height = double(chart.height()) * bins[i] / most;
+        const QRectF bar(chart.left() + double(i) * width + 0.5, chart.bottom() - height, width - 1, height);
+        painter.fillRect(bar, QColor::fromRgb(i + 1 == bins.size() ? kWarn : kFill));
+    }
+    const QString line = text("p95 %1   p99 %2").arg(milliseconds(double(ms.p95)), milliseconds(double(ms.p99)));
+    write(painter, QRect(area.left(), chart.bottom() + 2, area.width(), kRow), line, kFaint);
+}
+
+void paintSparkline(QPainter& painter, const QRect& area, const std::deque<float>& history) {
+    if (history.size() < 2) return;
+    const float most = std::max(1e-6F, *std::max_element(history.begin(), history.end()));
+    QPainterPath path;
+    for (std::size_t i = 0; i < history.size(); ++i) {
+        const QPointF point(area.left() + double(area.width()) * double(i) / double(history.size() - 1),
+                            area.bottom() - double(area.height()) * double(history[i] / most));
+        if (i == 0) {
+            path.moveTo(point);
+        } else {
+            path.lineTo(point);
+        }
+    }
+    painter.strokePath(path, QPen(QColor::fromRgb(kFill), 1.5));
+}
+
+void paintDetails(QPainter& painter, const QRect& area, const TimingView& view) {
+    const LiveStatistics& s = view.report.statistics;
+    const auto index = std::size_t(view.selected);
+    if (index >= s.layers.size() || index >= s.layerMs.size()) return;
+    const LayerInfo& layer = s.layers[index];
+    const double seconds = std::max(double(s.layerMs[index].ms.p50), 1e-6) / 1000;
+    const double share = 100 * 1000 * seconds / std::max(double(s.frame.ms.p50), 1e-6);
+    const QString first = QString("%1    %2    %3")
+                              .arg(QString::fromStdString(layer.name), QString::fromStdString(layer.shape),
+                                   QString::fromStdString(layer.kernel));
+    const QString second = text("%1, %2 % of the frame    %3 MFLOP, %4 GFLOP/s    %5, %6 GB/s")
+                               .arg(milliseconds(1000 * seconds), QString::number(share, 'f', 1))
+                               .arg(layer.flops / 1e6, 0, 'f', 1)
+                               .arg(layer.flops / seconds / 1e9, 0, 'f', 1)
+                               .arg(bytes(layer.bytes))
+                               .arg(layer.bytes / seconds / 1e9, 0, 'f', 1);
+    const int sparkline = std::min(160, area.width() / 4), half = area.height() / 2;
+    const QRect words = area.adjusted(0, 0, -sparkline - kGap, 0);
+    write(painter, QRect(words.left(), words.top(), words.width(), half), first, kInk);
+    write(painter, QRect(words.left(), words.top() + half, words.width(), half), second, kFaint);
+    if (view.history && index < view.history->size()) {
+        paintSparkline(painter, QRect(area.right() - sparkline, area.top() + 6, sparkline, area.height() - 12),
+                       (*view.history)[index]);
+    }
+}
+
+}  // namespace
+
+TimingLayout::TimingLayout(QSize size) {
+    const int width = size.width() - 2 * kMargin;
+    summary = QRect(kMargin, kMargin - 2, width, kSummary);
+    const int top = summary.bottom() + kGap / 2;
+    const int side = std::min(240, (width - 2 * kGap) / 4);
+    stages = QRect(kMargin, top, side, kChart);
+    latency = QRect(size.width() - kMargin - side, top, side, kChart);
+    layers = QRect(stages.right() + kGap, top, latency.left() - stages.right() - 2 * kGap, kChart);
+    details = QRect(kMargin, top + kChart + kGap / 2, width, kDetails - kGap);
+}
+
+QRect TimingLayout::column(int layer, int count) const {
+    const auto at = [&](int i) { return layers.left() + layers.width() * i / std::max(1, count); };
+    return {at(layer), layers.top() + kTitle, std::max(2, at(layer + 1) - at(layer)), layers.height() - kTitle};
+}
+
+int TimingLayout::layerAt(QPoint at, int count) const {
+    for (int i = 0; i < count; ++i) {
+        if (column(i, count).contains(at)) return i;
+    }
+    return -1;
+}
+
+int timingHeight(bool details) {
+    return 2 * kMargin + kSummary + kGap / 2 + kChart + kRow + (details ? kDetails : 0);
+}
+
+void paintTiming(QPainter& painter, QSize size, const TimingView& view) {
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(QColor::fromRgba(kPaper));
+    painter.drawRoundedRect(QRectF(QPointF(), QSizeF(size)), 10, 10);
+    const TimingLayout layout(size);
+    const LiveStatistics& statistics = view.report.statistics;
+    paintSummary(painter, layout.summary, view.report);
+    paintStages(painter, layout.stages, statistics);
+    paintLayers(painter, layout, view);
+    paintLatency(painter, layout.latency, statistics);
+    if (view.selected >= 0) paintDetails(painter, layout.details, view);
+    const OverlayCost& cost = view.report.overlay;
+    const QString own = cost.frameOffMs > 0 ? text("This overlay: %1 a second to draw, frame %2 with it, %3 before")
+                                                  .arg(milliseconds(cost.drawMs), milliseconds(double(cost.frameOnMs)),
+                                                       milliseconds(double(cost.frameOffMs)))
+                                            : text("This overlay: %1 a second to draw").arg(milliseconds(cost.drawMs));
+    write(painter, QRect(kMargin, size.height() - kMargin - kRow + 6, size.width() - 2 * kMargin, kRow), own, kFaint,
+          Qt::AlignRight);
+}
+
+}  // namespace matte

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// TimingOverlay: where the time of a frame goes, drawn over the picture. Drawn into a picture of its own a few times a
+// second, so that a video frame costs nothing more. A click on a layer shows its details. GUI thread.
+#pragma once
+
+#include <QPixmap>
+#include <QTimer>
+#include <QWidget>
+
+#include <functional>
+
+#include "gui/timing_chart.h"
+
+namespace matte {
+
+class TimingOverlay : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit TimingOverlay(QWidget* parent);
+    /// Where the figures come from; asked a few times a second while the overlay is shown.
+    void setReport(std::function<LiveReport()> report) { report_ = std::move(report); }
+    /// Goes on from nothing: another source.
+    void clear();
+    [[nodiscard]] int selected() const { return view_.selected; }
+    [[nodiscard]] const OverlayCost& cost() const { return cost_; }
+    [[nodiscard]] QSize sizeHint() const override;
+    void refresh();
+
+Q_SIGNALS:
+    void resized();
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    void select(int layer);
+    void remember();
+    void draw();
+    [[nodiscard]] int layers() const { return int(view_.report.statistics.layerMs.size()); }
+
+    std::function<LiveReport()> report_;
+    TimingView view_;
+    std::vector<std::deque<float>> history_;
+    QPixmap drawn_;
+    QTimer timer_;
+    OverlayCost cost_;
+};
+
+}  // namespace matte
