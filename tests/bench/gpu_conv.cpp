@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_conv KERNEL [--skip TEXT] [--first COUNT] [--csv FILE]: times every configuration of a convolution kernel (mma,
-// sm90 or fp32) on the layers of the usual networks, or the first few of them, random data; prints the default's and
-// the best's time of each layer.
+// gpu_conv KERNEL [--skip TEXT] [--first COUNT] [--most COUNT] [--csv FILE]: times every configuration of a convolution
+// kernel (mma, sm90 or fp32) on the layers of the usual networks, or the first few of them, random data; --most: that
+// many configurations of each; prints the default's and the best's time of each layer.
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -18,7 +18,13 @@ using namespace matte;
 std::vector<ConvShape> layers() {
     std::vector<ConvShape> list;
     const auto conv = [&](int n, int size, int c0, int c1, int out, bool pooled = false) {
-        list.push_back({ConvKind::conv3x3, n, size, size, c0, c1, out, pooled});
+        ConvShape& shape = list.emplace_back();
+        shape.batch = n;
+        shape.height = shape.width = size;
+        shape.in0Channels = c0;
+        shape.in1Channels = c1;
+        shape.outChannels = out;
+        shape.pooled = pooled;
     };
     for (const int n : {4, 1}) {
         const bool pooled = n == 1;  // at batch 4 as the yardstick runs them: the convolution alone
@@ -48,7 +54,7 @@ std::vector<ConvShape> layers() {
     return list;
 }
 
-void run(ConvKernel kernel, const std::string& skip, int count, std::ostream& csv) {
+void run(ConvKernel kernel, const std::string& skip, int count, int most, std::ostream& csv) {
     const DeviceFacts device = DeviceFacts::current();
     csv << "layer,config,rank,ms,tflops\n";
     std::printf("%-38s %9s %8s  %-34s %9s  %s\n", "layer", "default", "TFLOP/s", "default config", "best ms",
@@ -62,6 +68,7 @@ void run(ConvKernel kernel, const std::string& skip, int count, std::ostream& cs
         int rank = 0;
         for (const ConvConfig& config : rankedConfigs(shape, device, kernel)) {
             if (!skip.empty() && config.text().find(skip) != std::string::npos) continue;
+            if (rank >= most) break;
             const ConvLaunch launch = layer.launch(config);
             const double ms = bench::medianMs([&](cudaStream_t stream) { launch(stream, false); }, 10, 7);
             csv << test::text(shape) << ',' << config.text() << ',' << rank << ',' << ms << ','
@@ -87,17 +94,18 @@ void run(ConvKernel kernel, const std::string& skip, int count, std::ostream& cs
 int main(int argc, char** argv) {
     ConvKernel kernel = ConvKernel::mma;
     std::string skip, csv = "/dev/null";
-    int count = -1;  // all
+    int count = -1, most = 1 << 20;  // all
     for (int i = 1; i < argc; ++i) {
         const std::string argument = argv[i];
         if (i == 1 && argument != "--version") kernel = test::kernelNamed(argument);
         if (argument == "--skip" && i + 1 < argc) skip = argv[++i];
         if (argument == "--first" && i + 1 < argc) count = std::stoi(argv[++i]);
+        if (argument == "--most" && i + 1 < argc) most = std::stoi(argv[++i]);
         if (argument == "--csv" && i + 1 < argc) csv = argv[++i];
     }
     try {
         std::ofstream file(csv);
-        run(kernel, skip, count, file);
+        run(kernel, skip, count, most, file);
         return 0;
     } catch (const std::exception& error) {
         std::printf("ERROR: %s\n", error.what());

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The yardstick: the same layers and networks in PyTorch, fp16, channels last, random data, medians of CUDA events.
 
-    gpu_torch.py layers|eager|compile
+    gpu_torch.py [eager] [layers] [fp32]
+    gpu_torch.py compile INDEX
 
-layers: cuDNN's time of each 3x3 layer of a U-Net of base 64. eager: whole networks, eager and as a CUDA graph. compile:
-those of base 64 and base 32 at 512x288 through torch.compile, max-autotune.
+layers: cuDNN's time of each 3x3 layer of a U-Net of base 64, at batch 4. eager: whole networks, eager and as a CUDA
+graph. fp32: the first network in single precision, no TF32. compile: network INDEX through torch.compile, max-autotune.
 """
 import statistics
 import sys
@@ -86,27 +87,43 @@ def random_input(*shape):
 
 
 def layers():
-    for batch in (4, 1):
-        for channels_in, channels_out, size in LAYERS:
-            conv = on_gpu(nn.Conv2d(channels_in, channels_out, 3, padding=1))
-            x = random_input(batch, channels_in, size, size)
-            ms = median_ms(graphed(lambda: conv(x), 10), 9) / 10
-            print(f'cudnn {batch}x{size}x{size} {channels_in}->{channels_out} {ms:.4f} ms', flush=True)
+    for channels_in, channels_out, size in LAYERS:
+        conv = on_gpu(nn.Conv2d(channels_in, channels_out, 3, padding=1))
+        x = random_input(4, channels_in, size, size)
+        ms = median_ms(graphed(lambda: conv(x), 10), 9) / 10
+        print(f'layer {channels_in}->{channels_out} at {size}: cudnn {ms:.4f} ms', flush=True)
 
 
-def networks(compiled):
-    for base, width, height in NETWORKS[:2] if compiled else NETWORKS:
-        net, x = on_gpu(UNet(base)), random_input(1, 3, height, width)
-        name = f'torch base {base} {width}x{height}'
-        if compiled:
-            torch._inductor.select_algorithm.PRINT_AUTOTUNE = False
-            run = torch.compile(net, mode='max-autotune', dynamic=False)
-            print(f'{name} max-autotune {median_ms(lambda: run(x)):.4f} ms', flush=True)
-        else:
-            print(f'{name} eager {median_ms(lambda: net(x)):.4f} ms', flush=True)
-            print(f'{name} graph {median_ms(graphed(lambda: net(x))):.4f} ms', flush=True)
+def network(index):
+    base, width, height = NETWORKS[index]
+    return on_gpu(UNet(base)), random_input(1, 3, height, width), f'base {base} {width}x{height}'
+
+
+def eager():
+    for index in range(len(NETWORKS)):
+        net, x, name = network(index)
+        print(f'{name}: eager {median_ms(lambda: net(x)):.4f} ms', flush=True)
+        print(f'{name}: graph {median_ms(graphed(lambda: net(x))):.4f} ms', flush=True)
+
+
+def fp32():
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+    net, x, name = network(0)
+    net, x = net.float(), x.float()
+    print(f'{name}: fp32 {median_ms(graphed(lambda: net(x)), 20):.4f} ms', flush=True)
+
+
+def compiled(index):
+    net, x, name = network(index)
+    torch._inductor.select_algorithm.PRINT_AUTOTUNE = False
+    run = torch.compile(net, mode='max-autotune', dynamic=False)
+    print(f'{name}: compile {median_ms(lambda: run(x)):.4f} ms', flush=True)
 
 
 if __name__ == '__main__':
     with torch.inference_mode():
-        layers() if sys.argv[1] == 'layers' else networks(sys.argv[1] == 'compile')
+        if sys.argv[1] == 'compile':
+            compiled(int(sys.argv[2]))
+        else:
+            for what in sys.argv[1:]:
+                {'layers': layers, 'eager': eager, 'fp32': fp32}[what]()

@@ -23,11 +23,12 @@ closeCheck() {
 # The build that the release tests and clang-tidy share.
 buildForTests() { configureAndBuild build/tests -DMATTE_WERROR=ON -DMATTE_BENCH=ON; }
 
-# runTests FOLDER: ctest in a build folder; shows the output of what failed and why something was skipped.
+# runTests FOLDER [CTEST OPTIONS]: ctest in a build folder; shows the output of what failed and why something was skipped.
 runTests() {
     local folder=$1 report=$PWD/$1/tests.xml status=0 line all bad left
+    shift
     rm -f "$report"
-    ctest --test-dir "$folder" --parallel 2 --timeout 300 --output-junit "$report" 2>&1 | tee -a "$log" |
+    ctest --test-dir "$folder" --parallel 2 --timeout 300 --output-junit "$report" "$@" 2>&1 | tee -a "$log" |
         while IFS= read -r line; do
             if [[ $line =~ ^\ *([0-9]+)/([0-9]+)\ Test ]]; then showProgress testing $((100 * BASH_REMATCH[1] / BASH_REMATCH[2])); fi
         done || status=$?

@@ -9,7 +9,8 @@ export LSAN_OPTIONS=suppressions=$PWD/tests/checks/leaks.txt:print_suppressions=
 find build/sanitizers -name '*.gcda' -delete 2>/dev/null || true
 configureAndBuild build/sanitizers -DCMAKE_BUILD_TYPE=Debug -DMATTE_SANITIZE=address,undefined -DMATTE_COVERAGE=ON \
     -DMATTE_GUI=OFF -DMATTE_CUDA=OFF
-runTests build/sanitizers
+# Benchmarks only wait here.
+runTests build/sanitizers --exclude-regex "^Bench\\."
 
 gcovr --root . --object-directory build/sanitizers --filter inference/ --exclude-throw-branches --exclude-unreachable-branches \
     --gcov-ignore-parse-errors --json-summary build/sanitizers/coverage.json --print-summary -j 2 2>>"$log" | sed 's/^/    /' | tee -a "$log"

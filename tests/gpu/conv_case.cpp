@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <sstream>
 
 #include "tests/gpu/reference_conv.h"
 #include "tests/support/oracle.h"
@@ -67,15 +68,14 @@ struct Fetched {
     bool paddingZero = true, guardIntact = true;
 };
 
-Fetched fetch(const DeviceBuffer& buffer, int channels, int valueBytes) {
+Fetched fetch(const DeviceBuffer& buffer, int channels, int stride, int valueBytes) {
     std::vector<std::byte> raw(buffer.bytes());
     CUDA_CHECK(cudaMemcpy(raw.data(), buffer.data(), buffer.bytes(), cudaMemcpyDeviceToHost));
     const std::size_t count = (raw.size() - kGuardBytes) / std::size_t(valueBytes);
-    const std::size_t stride = std::size_t(paddedChannels(channels));
     Fetched fetched;
     for (std::size_t i = 0; i < count; ++i) {
         const float value = decode(raw.data() + i * std::size_t(valueBytes), valueBytes);
-        if (int(i % stride) < channels) {
+        if (int(i % std::size_t(stride)) < channels) {
             fetched.values.push_back(value);
         } else {
             fetched.paddingZero = fetched.paddingZero && value == 0;
@@ -126,6 +126,17 @@ ConvCase::ConvCase(const ConvShape& shape, ConvKernel kernel, unsigned seed)
     const std::size_t perPixel = std::size_t(paddedChannels(shape.outChannels)) * std::size_t(valueBytes_);
     out_ = DeviceBuffer(pixels * perPixel * (shape.kind == ConvKind::up2x2 ? 4 : 1) + kGuardBytes);
     if (shape.pooled) pooled_ = DeviceBuffer(pixels / 4 * perPixel + kGuardBytes);
+    if (shape.head) makeHead(seed + 3);
+}
+
+void ConvCase::makeHead(unsigned seed) {
+    headFilter_ = oracle::randomFilter(1, shape_.outChannels, 1, seed);
+    std::vector<float> weights = headFilter_.weights;
+    weights.resize(kHeadWeights, 0.0F);
+    headWeights_ = upload(weights);
+    headBias_ = upload(headFilter_.bias);
+    const std::size_t pixels = std::size_t(shape_.batch) * shape_.height * shape_.width;
+    alpha_ = DeviceBuffer(pixels * sizeof(float) + kGuardBytes);
 }
 
 const ConvCase::Weights& ConvCase::weightsFor(const ConvConfig& config) {
@@ -140,8 +151,9 @@ const ConvCase::Weights& ConvCase::weightsFor(const ConvConfig& config) {
 
 ConvLaunch ConvCase::launch(const ConvConfig& config) {
     const Weights& packed = weightsFor(config);
-    const ConvBuffers buffers{in_[0].data(),  in_[1].data(),         out_.data(),
-                              pooled_.data(), packed.weights.data(), packed.bias.as<float>()};
+    const Head head{headWeights_.as<float>(), headBias_.as<float>(), alpha_.as<float>()};
+    const ConvBuffers buffers{in_[0].data(),         in_[1].data(),           out_.data(), pooled_.data(),
+                              packed.weights.data(), packed.bias.as<float>(), head};
     return ConvLaunch(shape_, config, buffers, device_);
 }
 
@@ -155,21 +167,42 @@ void ConvCase::computeReference() {
     CUDA_CHECK(cudaMemcpy(expected_.data(), out.data(), out.bytes(), cudaMemcpyDeviceToHost));
 }
 
+std::vector<float> ConvCase::expectedAlpha() const {
+    const std::size_t channels = std::size_t(shape_.outChannels);
+    std::vector<float> alpha(expected_.size() / channels);
+    for (std::size_t i = 0; i < alpha.size(); ++i) {
+        double sum = headFilter_.bias.front();
+        for (std::size_t c = 0; c < channels; ++c) {
+            sum += double(headFilter_.weights[c]) * expected_[i * channels + c];
+        }
+        alpha[i] = float(1 / (1 + std::exp(-sum)));
+    }
+    return alpha;
+}
+
 CheckResult ConvCase::check(const ConvConfig& config) {
     if (expected_.empty()) computeReference();
     CUDA_CHECK(cudaMemset(out_.data(), kPoison, out_.bytes()));
     if (shape_.pooled) CUDA_CHECK(cudaMemset(pooled_.data(), kPoison, pooled_.bytes()));
+    if (shape_.head) CUDA_CHECK(cudaMemset(alpha_.data(), kPoison, alpha_.bytes()));
     CUDA_CHECK(cudaDeviceSynchronize());
     const Stream stream;
     launch(config)(stream.get());
     stream.wait();
     CheckResult result;
-    const Fetched out = fetch(out_, shape_.outChannels, valueBytes_);
+    if (shape_.head) {  // nothing else is written
+        const Fetched alpha = fetch(alpha_, 1, 1, sizeof(float));
+        result.nmse = oracle::nmse(expectedAlpha(), alpha.values);
+        result.guardIntact = alpha.guardIntact;
+        return result;
+    }
+    const int stride = paddedChannels(shape_.outChannels);
+    const Fetched out = fetch(out_, shape_.outChannels, stride, valueBytes_);
     result.nmse = oracle::nmse(expected_, out.values);
     result.paddingZero = out.paddingZero;
     result.guardIntact = out.guardIntact;
     if (shape_.pooled) {
-        const Fetched pooled = fetch(pooled_, shape_.outChannels, valueBytes_);
+        const Fetched pooled = fetch(pooled_, shape_.outChannels, stride, valueBytes_);
         result.pooledNmse = oracle::nmse(maxPooled(expected_, shape_), pooled.values);
         result.paddingZero = result.paddingZero && pooled.paddingZero;
         result.guardIntact = result.guardIntact && pooled.guardIntact;
@@ -178,11 +211,13 @@ CheckResult ConvCase::check(const ConvConfig& config) {
 }
 
 std::string text(const ConvShape& shape) {
-    const std::string inputs =
-        std::to_string(shape.in0Channels) + (shape.in1Channels > 0 ? "+" + std::to_string(shape.in1Channels) : "");
-    return std::string(shape.kind == ConvKind::up2x2 ? "up2x2 " : "conv3x3 ") + std::to_string(shape.batch) + "x" +
-           std::to_string(shape.height) + "x" + std::to_string(shape.width) + " " + inputs + "->" +
-           std::to_string(shape.outChannels) + (shape.pooled ? " pool" : "");
+    std::ostringstream text;
+    text << (shape.kind == ConvKind::up2x2 ? "up2x2 " : "conv3x3 ") << shape.batch << 'x' << shape.height << 'x'
+         << shape.width << ' ' << shape.in0Channels;
+    if (shape.in1Channels > 0) text << '+' << shape.in1Channels;
+    text << "->" << shape.outChannels << (shape.pooled ? " pool" : "") << (shape.head ? " head" : "");
+    if (shape.widthMultiple > 1) text << " by " << shape.widthMultiple;
+    return text.str();
 }
 
 ConvKernel kernelNamed(const std::string& name) {

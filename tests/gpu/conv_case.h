@@ -37,6 +37,8 @@ private:
     };
     const Weights& weightsFor(const ConvConfig& config);
     void computeReference();
+    void makeHead(unsigned seed);
+    [[nodiscard]] std::vector<float> expectedAlpha() const;
 
     ConvShape shape_;
     DeviceFacts device_;
@@ -44,6 +46,8 @@ private:
     int valueBytes_;
     std::vector<float> host_[2];  ///< dense inputs
     DeviceBuffer in_[2], out_, pooled_;
+    Filter headFilter_;
+    DeviceBuffer headWeights_, headBias_, alpha_;           ///< of shapes with a head
     std::map<std::pair<ConvKernel, int>, Weights> packed_;  ///< by kernel and chunk
     std::vector<float> expected_;                           ///< dense; empty until the first check
 };

@@ -18,7 +18,7 @@ public:
         : host(picture, roundMatte({96, 64})), source_(std::move(picture)) {}
     [[nodiscard]] std::shared_ptr<const Image> source() const override { return source_; }
     [[nodiscard]] const StageTimes& times() const override { return times_; }
-    HostPicture host;
+    HostSteps host;
 
 private:
     std::shared_ptr<const Image> source_;
@@ -27,7 +27,7 @@ private:
 
 }  // namespace
 
-HostPicture::HostPicture(std::shared_ptr<const Image> source, const Planes& coarse) : source_(std::move(source)) {
+HostSteps::HostSteps(std::shared_ptr<const Image> source, const Planes& coarse) : source_(std::move(source)) {
     const Planes guide = resampleToPlanes(source_->view(), shrunkTo(source_->size(), kFieldLongestSide));
     fields_ = Planes(guide.size, field::kChannels);
     fitGuidedFilter(guide, coarse, fields_);
@@ -36,14 +36,14 @@ HostPicture::HostPicture(std::shared_ptr<const Image> source, const Planes& coar
     estimateColors(linear_, alpha_, fields_);
 }
 
-Image HostPicture::at(Size size) const {
+Image HostSteps::at(Size size) const {
     if (!(size == source_->size())) return resampleToImage(source_->view(), size);
     Image copy(size, source_->format());
     std::copy_n(source_->row(0), copy.bytes(), copy.row(0));
     return copy;
 }
 
-Image HostPicture::composite(const Look& look, Size size) {
+Image HostSteps::composite(const Look& look, Size size) {
     const Background& background = look.background;
     blurBackground(linear_, alpha_, blurSigma(background.blurStrength, fields_.size.longest()), fields_);
     Image plate;
@@ -51,7 +51,7 @@ Image HostPicture::composite(const Look& look, Size size) {
     return compositeOver(at(size).view(), fields_, look, background.image ? &plate : nullptr, {});
 }
 
-Image HostPicture::matte(const Look& look, Size size) {
+Image HostSteps::matte(const Look& look, Size size) {
     return renderMatte(at(size).view(), fields_, look, {});
 }
 
@@ -64,11 +64,9 @@ Planes NetworkMatte::operator()(const Image& source) {
     const device::Resampling shrink(source.size(), size);
     const DeviceBuffer picture = upload(std::vector<std::uint8_t>(source.row(0), source.row(0) + source.bytes()));
     CUDA_CHECK(cudaDeviceSynchronize());
-    const auto format =
-        source.format() == PixelFormat::rgba8 ? device::SourceFormat::rgba8 : device::SourceFormat::bgr8;
     const Stream stream;
-    device::shrinkToInput({picture.as<std::uint8_t>(), source.size(), source.strideBytes(), format}, shrink,
-                          unet_->mean(), unet_->deviation(), network_.input(), stream.get());
+    device::shrinkToInput({picture.as<std::uint8_t>(), source.size(), source.strideBytes(), source.format()}, shrink,
+                          unet_->mean(), unet_->deviation(), network_.input(), false, stream.get());
     network_.forward(stream.get());
     Planes coarse(size, 1);
     coarse.values = download<float>(network_.alpha(), size.pixels());
@@ -80,7 +78,22 @@ std::shared_ptr<Cutout> RoundEngine::cutOut(std::shared_ptr<const Image> source,
 }
 
 Output RoundEngine::composite(Cutout& cutout, const Look& look, Size size, std::stop_token) {
-    return {std::make_shared<Image>(dynamic_cast<RoundCutout&>(cutout).host.composite(look, size)), {}};
+    Output output;
+    output.picture = std::make_shared<HostPicture>(
+        std::make_shared<Image>(dynamic_cast<RoundCutout&>(cutout).host.composite(look, size)));
+    return output;
+}
+
+void RoundEngine::submit(const Frame& frame, const Look& look) {
+    frame_ = frame;
+    look_ = look;
+}
+
+Output RoundEngine::take() {
+    const auto cutout = cutOut(frame_.image, {});
+    Output output = composite(*cutout, look_, frame_.image->size(), {});
+    output.frame = frame_.number;
+    return output;
 }
 
 Image RoundEngine::matte(Cutout& cutout, const Look& look, Size size, std::stop_token) {

@@ -12,9 +12,9 @@
 namespace matte::test {
 
 /// The CPU's refinement and composite of a matte that was found somewhere else.
-class HostPicture {
+class HostSteps {
 public:
-    HostPicture(std::shared_ptr<const Image> source, const Planes& coarse);
+    HostSteps(std::shared_ptr<const Image> source, const Planes& coarse);
     [[nodiscard]] Image composite(const Look& look, Size size);
     [[nodiscard]] Image matte(const Look& look, Size size);
 
@@ -45,8 +45,17 @@ public:
     Output composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override;
     Image matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override;
 
+    [[nodiscard]] int slots() const override { return 1; }
+    void submit(const Frame& frame, const Look& look) override;
+    Output take() override;
+    void forget() override {}
+    [[nodiscard]] std::vector<LayerInfo> layers() const override { return {}; }
+    void timeLayers(bool) override {}
+
 private:
     std::string reason_;
+    Frame frame_;
+    Look look_;
 };
 
 /// Channels multiplied by alpha, 0 to 255: what is transparent has no colour to compare.

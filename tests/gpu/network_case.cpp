@@ -10,7 +10,10 @@
 namespace matte::test {
 
 UNet randomNetwork(int base, unsigned seed) {
-    const std::vector<int> widths{base, 2 * base, 4 * base, 8 * base, 16 * base};
+    return randomNetwork({base, 2 * base, 4 * base, 8 * base, 16 * base}, seed);
+}
+
+UNet randomNetwork(const std::vector<int>& widths, unsigned seed) {
     return UNet::load(Safetensors::parse(encodeSafetensors(randomUNet(widths, seed), unetMetadata(widths)), "random"));
 }
 

@@ -9,6 +9,8 @@ namespace matte::test {
 
 /// Five levels of base, 2 base, … 16 base channels.
 UNet randomNetwork(int base, unsigned seed);
+/// Levels of any widths.
+UNet randomNetwork(const std::vector<int>& widths, unsigned seed);
 /// Takes the first configuration whose text does not hold `skip`; an empty `skip` holds nothing back.
 CudaNetwork::Choose chooseWithout(const std::string& skip);
 /// Uploads `input` [H, W, 3] as the input of a network of `kernel`.

@@ -10,8 +10,6 @@
 namespace matte::test {
 namespace {
 
-using device::SourceFormat;
-
 constexpr std::size_t kPadding = 12;
 
 std::uint8_t byteOf(double value) {
@@ -39,7 +37,7 @@ std::vector<std::uint8_t> waves(std::size_t stride, std::size_t rows, unsigned s
     return bytes;
 }
 
-void convertAll(const std::vector<std::uint8_t>& bytes, std::size_t stride, SourceFormat format, Image& image) {
+void convertAll(const std::vector<std::uint8_t>& bytes, std::size_t stride, PixelFormat format, Image& image) {
     const auto [width, height] = image.size();
     for (int y = 0; y < height; ++y) {
         const std::uint8_t* row = bytes.data() + std::size_t(y) * stride;
@@ -47,7 +45,7 @@ void convertAll(const std::vector<std::uint8_t>& bytes, std::size_t stride, Sour
         for (int x = 0; x < width; ++x) {
             std::uint8_t* out = image.row(y) + 4 * x;
             const int pair = x / 2;
-            if (format == SourceFormat::nv12) {
+            if (format == PixelFormat::nv12) {
                 convert(row[x], chroma[2 * pair], chroma[2 * pair + 1], out);
             } else {
                 convert(row[2 * x], row[4 * pair + 1], row[4 * pair + 3], out);
@@ -68,6 +66,7 @@ std::vector<float4> pack(const Planes& planes, int first, int count) {
 template <typename T>
 void copyTo(void* to, const std::vector<T>& values) {
     CUDA_CHECK(cudaMemcpy(to, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaDeviceSynchronize());
 }
 
 }  // namespace
@@ -91,23 +90,24 @@ Planes roundMatte(Size size) {
     return matte;
 }
 
-std::string nameOf(SourceFormat format) {
+std::string nameOf(PixelFormat format) {
     switch (format) {
-        case SourceFormat::rgba8: return "rgba8";
-        case SourceFormat::bgr8: return "bgr8";
-        case SourceFormat::nv12: return "nv12";
-        case SourceFormat::yuyv: return "yuyv";
+        case PixelFormat::rgba8: return "rgba8";
+        case PixelFormat::bgr8: return "bgr8";
+        case PixelFormat::nv12: return "nv12";
+        case PixelFormat::yuyv: return "yuyv";
+        case PixelFormat::gray8: break;
     }
-    return "?";
+    return "gray8";
 }
 
-PictureCase::PictureCase(SourceFormat with, Size pixels, unsigned seed) : format(with), size(pixels) {
-    strideBytes = device::packedStride(format, size.width) + kPadding;
+PictureCase::PictureCase(PixelFormat with, Size pixels, unsigned seed) : format(with), size(pixels) {
+    strideBytes = packedStride(format, size.width) + kPadding;
     const std::size_t rows = std::size_t(size.height);
-    auto raw = waves(strideBytes, format == SourceFormat::nv12 ? rows + (rows + 1) / 2 : rows, seed);
-    const bool bgr = format == SourceFormat::bgr8;
+    auto raw = waves(strideBytes, format == PixelFormat::nv12 ? rows + (rows + 1) / 2 : rows, seed);
+    const bool bgr = format == PixelFormat::bgr8;
     image = Image(size, bgr ? PixelFormat::bgr8 : PixelFormat::rgba8);
-    if (format == SourceFormat::nv12 || format == SourceFormat::yuyv) {
+    if (format == PixelFormat::nv12 || format == PixelFormat::yuyv) {
         convertAll(raw, strideBytes, format, image);
     } else {
         for (int y = 0; y < size.height; ++y) {
@@ -133,6 +133,7 @@ GridCase::GridCase(Size size)
     scratch_ = device::Scratch::in(memory_.data(), size);
     CUDA_CHECK(cudaMemset(planes_.data(), 0xff, planes_.bytes()));  // NaN: nothing may be read before it is written
     CUDA_CHECK(cudaMemset(memory_.data(), 0xff, memory_.bytes()));
+    CUDA_CHECK(cudaDeviceSynchronize());  // or it would run beside, or after, the kernels of other streams
 }
 
 void GridCase::set(const Planes& field, const Planes& linear, const Planes& alpha) {

@@ -13,6 +13,7 @@ template <typename T>
 DeviceBuffer upload(const std::vector<T>& values) {
     DeviceBuffer buffer(values.size() * sizeof(T));
     CUDA_CHECK(cudaMemcpy(buffer.data(), values.data(), buffer.bytes(), cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaDeviceSynchronize());  // no other stream waits for what is still on its way
     return buffer;
 }
 /// What lies at `data` on the device; waits for everything before.
@@ -27,16 +28,16 @@ std::vector<T> download(const void* data, std::size_t count) {
 /// A picture as a camera or a file gives it: on the device in its own format, and on the host as an Image of the same
 /// pixels (of YUV formats: converted by the standard's formula in double).
 struct PictureCase {
-    PictureCase(device::SourceFormat format, Size size, unsigned seed);
+    PictureCase(PixelFormat format, Size size, unsigned seed);
     [[nodiscard]] device::Source source() const;
 
-    device::SourceFormat format;
+    PixelFormat format;
     Size size;
     Image image;         ///< rgba8 or bgr8
     DeviceBuffer bytes;  ///< rows with some padding
     std::size_t strideBytes = 0;
 };
-std::string nameOf(device::SourceFormat format);
+std::string nameOf(PixelFormat format);
 
 /// Colours in smooth waves with noise on them, and a round person of 0 to 1 with a soft rim, from 1x1 on.
 Image wavyImage(Size size, PixelFormat format, unsigned seed);

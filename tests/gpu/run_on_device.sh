@@ -1,130 +1,126 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds, checks and measures the convolution kernels without CMake, Qt, OpenCV or oneDNN: nvcc and g++ alone.
+# The GPU's tests and benchmarks on a machine that has a GPU and little else: no Qt, OpenCV or oneDNN.
 #
-#   run_on_device.sh build [FOLDER]         compile everything (needs no GPU)
-#   run_on_device.sh run [FOLDER] [STAGE…]  build what is missing, then run the stages; logs go to $OUT or FOLDER
+#   run_on_device.sh pack BUILD [FOLDER]    here: take the programs of a CMake build (-DMATTE_BENCH=ON, and its
+#                                           CMAKE_CUDA_ARCHITECTURES that of the GPU); they need a driver and no more
+#   run_on_device.sh build [FOLDER]         there: compile them with nvcc and g++ alone
+#   run_on_device.sh run [FOLDER] [STAGE…]  there: run the stages; logs go to $OUT or FOLDER
 #
-# FOLDER is out/gpu by default. Stages: check, net, bench, sanitize, all, torch, compile, profile; by default the first
-# four.
-# Each step is a process of its own with a time limit, cheapest first, so that one that hangs takes no other with it.
+# FOLDER is out/gpu by default. Stages: test, sanitize, layers, table; all of them when none is named. What `build`
+# reads: GTEST (googletest's sources, /usr/src/googletest/googletest), MATTE_JSON (where nlohmann/json.hpp is, when not in
+# /usr/include), MATTE_SM (90 by default), JOBS.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 1
 mode=${1:-run}
-folder=${2:-out/gpu}
-shift $(($# < 2 ? $# : 2))
-stages=${*:-check net bench sanitize}
-nvcc=${NVCC:-nvcc}
-cuda=$(dirname "$(dirname "$(readlink -f "$(command -v "$nvcc")")")")
-json=${MATTE_JSON:-$folder/json}  # besides /usr/include, where nlohmann/json.hpp may be
-device=(-std=c++20 -O3 -lineinfo --expt-relaxed-constexpr -I.)
-host=(-std=c++20 -O2 -I. -isystem "$cuda/include" -idirafter "$json" -idirafter /usr/include)
-kernels=(conv_mma conv_sm90 conv_fp32 head)
-hosts=(inference/cuda/conv inference/cuda/conv_pack inference/cuda/conv_config inference/cuda/tensor_map
-  inference/cuda/cuda_network inference/model/unet inference/model/safetensors tests/support/oracle
-  tests/support/model_file tests/gpu/conv_case tests/gpu/network_case)
-programs=(tests/gpu/check_conv tests/gpu/check_network tests/bench/gpu_conv tests/bench/gpu_network)
+shift $(($# > 0))
+programs=(tests/gpu/matte_gpu_tests tests/gpu/matte_gpu_architecture_tests tests/bench/gpu_network tests/bench/gpu_conv
+  tests/bench/gpu_pixels)
 
-target() {
-  case $1 in *sm90) echo -gencode=arch=compute_90a,code=sm_90a ;; *) echo -gencode=arch=compute_90,code=sm_90 ;; esac
+pack() {
+  mkdir -p "$folder"
+  local program
+  for program in "${programs[@]}"; do cp "$build/$program" "$folder/" && strip "$folder/${program##*/}" || return 1; done
 }
+
+# object SOURCE: its name in the folder.
+object() { echo "$folder/${1//\//_}.o"; }
 
 compile() {
   mkdir -p "$folder"
-  local source name jobs=()
-  for name in "${kernels[@]}"; do
-    jobs+=("$nvcc ${device[*]} $(target "$name") -c inference/cuda/$name.cu -o $folder/$name.o")
-    jobs+=("$nvcc ${device[*]} $(target "$name") -DMATTE_TRAP_HANGS -c inference/cuda/$name.cu -o $folder/$name.trap.o")
+  local nvcc=${NVCC:-nvcc} sm=${MATTE_SM:-90} gtest=${GTEST:-/usr/src/googletest/googletest} json=${MATTE_JSON:-/usr/include}
+  local cuda source arch absent='_absent\.cpp$' other=80 jobs=() library=()
+  cuda=$(dirname "$(dirname "$(readlink -f "$(command -v "$nvcc")")")")
+  local device=(-std=c++20 -O3 -lineinfo --expt-relaxed-constexpr -I.)
+  local host=(-std=c++20 -O2 -fopenmp -I. -isystem "$cuda/include" -isystem "$gtest/include" -idirafter "$json" -DMATTE_HAVE_CUDA=1
+    "-DMATTE_CUDA_ARCHITECTURES=\\\"$sm\\\"" "-DMATTE_KERNEL_VERSION=\\\"$(cat inference/cuda/conv* inference/cuda/*.cuh | sha256sum | cut -c1-8)\\\"")
+  [ "$sm" = 90 ] && host+=(-DMATTE_HAVE_SM90=1)
+  [ "$sm" = 90 ] || absent='_sm90(_launch\.cpp|\.cu)$' other=90
+  local sources=(inference/cuda/*.cu inference/cuda/*.cpp inference/{fallback_engine,image,look}.cpp inference/io/atomic_file.cpp
+    inference/model/{layer_cost,safetensors,unet}.cpp tests/gpu/*_case.cpp tests/gpu/reference_conv.cu tests/support/{model_file,oracle}.cpp)
+  for source in inference/cpu/*.cpp; do grep -q dnnl "$source" || sources+=("$source"); done
+  for source in "${sources[@]}"; do
+    [[ $source =~ $absent ]] && continue
+    library+=("$(object "$source")")
+    case $source in *_sm90.cu) arch=90a ;; *) arch=$sm ;; esac
+    case $source in
+      *.cu) jobs+=("$nvcc ${device[*]} -gencode=arch=compute_$arch,code=sm_$arch -c $source -o $(object "$source")") ;;
+      *) jobs+=("g++ ${host[*]} -c $source -o $(object "$source")") ;;
+    esac
   done
-  jobs+=("$nvcc ${device[*]} $(target reference) -c tests/gpu/reference_conv.cu -o $folder/reference_conv.o")
-  for source in "${hosts[@]}" "${programs[@]}"; do
-    jobs+=("g++ ${host[*]} -c $source.cpp -o $folder/$(basename "$source").o")
-  done
+  local mains=(tests/gpu/*_test.cpp tests/gpu/gpu_main.cpp tests/bench/{gpu_network,gpu_conv,gpu_pixels}.cpp)
+  for source in "${mains[@]}"; do jobs+=("g++ ${host[*]} -c $source -o $(object "$source")"); done
+  jobs+=("g++ -std=c++20 -O2 -I$gtest -I$gtest/include -c $gtest/src/gtest-all.cc -o $folder/gtest.o")
+  jobs+=("$nvcc ${device[*]} -gencode=arch=compute_$other,code=sm_$other -c inference/cuda/probe.cu -o $folder/probe_other.o")
   printf '%s\n' "${jobs[@]}" | xargs -P "${JOBS:-$(nproc)}" -d '\n' -I{} sh -c '{}' || return 1
-  local shared=("${hosts[@]##*/}" reference_conv)
-  for source in "${programs[@]}"; do
-    name=$(basename "$source")
-    local suffix=.o
-    case $name in check_*) suffix=.trap.o ;; esac
-    (cd "$folder" && "$nvcc" -o "$name" "$name.o" "${shared[@]/%/.o}" "${kernels[@]/%/$suffix}") || return 1
+  rm -f "$folder/library.a" && ar rcs "$folder/library.a" "${library[@]}" || return 1
+  local link=("$nvcc" -Xcompiler -fopenmp) tests=()
+  for source in tests/gpu/*_test.cpp; do [ "$source" = tests/gpu/architecture_test.cpp ] || tests+=("$(object "$source")"); done
+  "${link[@]}" -o "$folder/matte_gpu_tests" "${tests[@]}" "$(object tests/gpu/gpu_main.cpp)" "$folder"/{gtest.o,library.a} &&
+    "${link[@]}" -o "$folder/matte_gpu_architecture_tests" "$(object tests/gpu/architecture_test.cpp)" "$(object tests/gpu/gpu_main.cpp)" \
+      "$folder"/{probe_other.o,gtest.o,library.a} || return 1
+  for source in gpu_network gpu_conv gpu_pixels; do
+    "${link[@]}" -o "$folder/$source" "$(object tests/bench/$source.cpp)" "$folder"/{gtest.o,library.a} || return 1
   done
 }
 
-out=${OUT:-$folder}
-logs=$folder/logs
-deadline=${DEADLINE:-560}  # seconds for everything
-summary=()
-# step SECONDS NAME COMMAND…: runs it, keeps its log, notes how it ended.
+# step SECONDS NAME COMMAND…: what it prints goes to a log, how it ended to the screen.
 step() {
-  local limit=$1 name=$2 start=$SECONDS code left=$((deadline - SECONDS))
+  local limit=$1 name=$2 start=$SECONDS code
   shift 2
-  if ((left < 10)); then
-    summary+=("$name skipped: no time left")
-    return 1
-  fi
-  ((limit < left)) || limit=$left
-  timeout -k 5 "$limit" "$@" >"$logs/$name.log" 2>&1
+  timeout -k 5 "$limit" "$@" >"$out/$name.txt" 2>&1
   code=$?
-  summary+=("$(printf '%-18s exit %3d  %3d s  %s' "$name" $code $((SECONDS - start)) "$(tail -n 1 "$logs/$name.log" | cut -c1-120)")")
-  { echo "== $name, exit $code"; cat "$logs/$name.log"; } >>"$out/results.txt"
-  return $code
+  echo "$name: exit $code, $((SECONDS - start)) s: $(grep -E '^\[  (PASSED|FAILED)|^[0-9=].* SUMMARY|^rates' "$out/$name.txt" | head -n 2 | tr '\n' ' ')"
+  grep -hE '^\[  FAILED  \] [A-Za-z/]+\.|^ERROR' "$out/$name.txt" | sort -u | head -n 20
 }
 
-run_stage() {
+# What looks at the clock or at how much memory is free runs alone, the rest side by side, each with a few threads.
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-4}
+runStage() {
+  local program=$folder/matte_gpu_tests kernel
+  local few='Few/*-Few/Photo*' alone='PhotoEngine*:FullDevice*:Tuner*:*Hundred*:*Millisecond*'
   case $1 in
-    check)
+    test)
       for kernel in sm90 mma fp32; do
-        step 20 "quick_$kernel" "$folder/check_conv" "$kernel" --quick || continue
-        step 60 "conv_$kernel" "$folder/check_conv" "$kernel"
-        step 20 "network_$kernel" "$folder/check_network" "$kernel"
+        step 180 "conv_$kernel" "$program" --gtest_brief=1 --gtest_filter="*Convolution*/*_${kernel}_*:*Convolution*/${kernel}_*" &
       done
-      ;;
-    net)
-      step 25 net_sm90 "$folder/gpu_network" sm90 --layers
-      step 25 net_mma "$folder/gpu_network" mma --layers
-      step 30 net_fp32 "$folder/gpu_network" fp32
-      ;;
-    bench)
-      step 30 bench_sm90 "$folder/gpu_conv" sm90 --first 10 --csv "$out/conv_sm90.csv"
-      step 30 bench_mma "$folder/gpu_conv" mma --first 28 --csv "$out/conv_mma.csv"
+      step 240 others "$program" --gtest_brief=1 --gtest_filter="-*Convolution*:$alone" &
+      step 60 architecture "$folder/matte_gpu_architecture_tests" &
+      wait
+      step 240 alone "$program" --gtest_brief=1 --gtest_filter="$alone"
       ;;
     sanitize)
-      for kernel in sm90 mma fp32; do
-        step 30 "memcheck_$kernel" compute-sanitizer --tool memcheck --error-exitcode 9 "$folder/check_conv" "$kernel" --quick
-        step 30 "racecheck_$kernel" compute-sanitizer --tool racecheck --error-exitcode 9 "$folder/check_conv" "$kernel" --quick
-      done
+      step 240 memcheck compute-sanitizer --tool memcheck --error-exitcode 9 "$program" --gtest_brief=1 --gtest_filter="$few" &
+      step 240 racecheck compute-sanitizer --tool racecheck --error-exitcode 9 "$program" --gtest_brief=1 --gtest_filter="$few" &
+      wait
       ;;
-    all)
-      for kernel in mma sm90 fp32; do step 90 "bench_$kernel" "$folder/gpu_conv" "$kernel" --csv "$out/conv_$kernel.csv"; done
-      step 90 net_tuned "$folder/gpu_network" sm90 --tune
+    layers)
+      for kernel in sm90 mma fp32; do step 60 "layers_$kernel" "$folder/gpu_network" "$kernel" --layers; done
+      step 60 pixels "$folder/gpu_pixels"
       ;;
-    torch)
-      step 90 torch_layers python3 tests/bench/gpu_torch.py layers
-      step 90 torch_eager python3 tests/bench/gpu_torch.py eager
-      ;;
-    compile) step 240 torch_compile python3 tests/bench/gpu_torch.py compile ;;
-    profile)
-      step 200 profile ncu --clock-control none --set full -k "regex:conv" -c 23 "$folder/gpu_network" sm90
-      ;;
+    table) python3 tests/bench/side_by_side.py "$folder" 2>"$out/table.log" | tee "$out/table.md" ;;
   esac
 }
 
 case $mode in
-  build) compile ;;
+  pack)
+    build=${1:?the folder of a build} folder=${2:-out/gpu}
+    pack
+    ;;
+  build)
+    folder=${1:-out/gpu}
+    compile
+    ;;
   run)
-    # Programs that were built elsewhere may lack a library here.
-    if ! "$folder/gpu_network" --version >/dev/null 2>&1; then compile || exit 1; fi
-    rm -rf "$logs"
-    mkdir -p "$logs" "$out"
-    : >"$out/results.txt"
-    for stage in $stages; do run_stage "$stage"; done
-    for log in {conv,network,memcheck,racecheck}_{mma,sm90,fp32}; do
-      [ -f "$logs/$log.log" ] && echo "== $log" && tail -n 4 "$logs/$log.log" | cut -c1-140
-    done
-    for log in net_{mma,sm90,fp32,tuned} bench_{mma,sm90,fp32} torch_{layers,eager,compile}; do
-      [ -f "$logs/$log.log" ] && echo "== $log" && grep -E '^( |base|layer|conv3x3|up2x2|cudnn|torch|ERROR)' "$logs/$log.log" | cut -c1-118
-    done
-    echo "== steps"
-    printf '%s\n' "${summary[@]}"
+    folder=${1:-out/gpu}
+    shift $(($# > 0))
+    out=${OUT:-$folder}
+    mkdir -p "$out"
+    [ $# -gt 0 ] || set -- test sanitize layers table
+    for stage in "$@"; do runStage "$stage"; done
+    ;;
+  *)
+    sed -n '3,15s/^# \{0,1\}//p' "$0"
+    exit 2
     ;;
 esac

@@ -27,7 +27,7 @@ private:
         return std::make_unique<QSettings>(QString::fromStdString((folder / "s.ini").string()), QSettings::IniFormat);
     }
 
-private slots:
+private Q_SLOTS:
     void editsOfOneGestureAreOneStep() {
         Document document;
         for (const float value : {0.4F, 0.3F, 0.2F}) document.edit(withThreshold(value), LookControl::threshold);
@@ -166,10 +166,26 @@ private slots:
                                                    "m.safetensors", "--config", "c.ini", "p.jpg"});
         QVERIFY(!line.exitCode);
         QVERIFY(line.photo.startsWith('/') && line.photo.endsWith("/p.jpg"));
-        QVERIFY(line.model.endsWith("/m.safetensors") && line.config.endsWith("/c.ini"));
-        QVERIFY(line.engine == EngineKind::cpu);
+        QVERIFY(line.model == "m.safetensors" && line.config.endsWith("/c.ini"));
+        QVERIFY(line.engine.kind == EngineKind::cpu);
         QVERIFY(line.background->kind == Background::Kind::image);
         QVERIFY(QString::fromStdString(line.background->imagePath).startsWith('/'));
+    }
+
+    void commandLineDrivesLiveRuns() {
+        const CommandLine line =
+            parseCommandLine({"matte", "--source", "test:person", "--size", "640x480", "--frames", "60", "--stats",
+                              "s.json", "--precision", "fp32", "--no-tune", "--no-interop", "--require-gpu"});
+        QVERIFY(!line.exitCode);
+        QVERIFY(line.orders.source->spec.kind == SourceSpec::Kind::test);
+        QVERIFY((line.orders.source->spec.size == Size{640, 480}));
+        QCOMPARE(line.orders.frames, 60ULL);
+        QVERIFY(line.orders.statistics.startsWith('/') && line.orders.statistics.endsWith("/s.json"));
+        QVERIFY(line.engine.precision == Precision::fp32 && !line.engine.tune);
+        QVERIFY(!line.interop && line.orders.requireGpu);
+        const CommandLine camera = parseCommandLine({"matte", "--source", "camera:Desk", "--size", "1280x720"});
+        QVERIFY((camera.orders.source->size == Size{1280, 720}));
+        QVERIFY(parseCommandLine({"matte", "clip.mp4"}).orders.source->spec.name.ends_with("/clip.mp4"));
     }
 
     void commandLineRefusals_data() {
@@ -179,6 +195,15 @@ private slots:
         QTest::newRow("engine") << QStringList{"matte", "--engine", "abacus"} << 2;
         QTest::newRow("option") << QStringList{"matte", "--frobnicate"} << 2;
         QTest::newRow("two photos") << QStringList{"matte", "a.png", "b.png"} << 2;
+        QTest::newRow("photo and source") << QStringList{"matte", "--source", "camera", "a.png"} << 2;
+        QTest::newRow("source") << QStringList{"matte", "--source", "gopher://x"} << 2;
+        QTest::newRow("size") << QStringList{"matte", "--source", "camera", "--size", "big"} << 2;
+        QTest::newRow("size alone") << QStringList{"matte", "--size", "640x480"} << 2;
+        QTest::newRow("no frames") << QStringList{"matte", "--source", "camera", "--frames", "0"} << 2;
+        QTest::newRow("frames of nothing") << QStringList{"matte", "--frames", "3"} << 2;
+        QTest::newRow("precision") << QStringList{"matte", "--precision", "double"} << 2;
+        QTest::newRow("no such folder") << QStringList{"matte", "--source", "camera", "--stats", "/no/such/s.json"}
+                                        << 7;
         QTest::newRow("help") << QStringList{"matte", "--help"} << 0;
         QTest::newRow("version") << QStringList{"matte", "--version"} << 0;
     }

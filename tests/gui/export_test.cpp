@@ -28,7 +28,7 @@ Look transparent() {
 class ExportTest : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void writesThePictureInFull() {
         WindowFixture fixture;
         fixture.open(writePhoto(fixture.folder / "large.png", {3001, 2003}));

@@ -52,7 +52,9 @@ public:
         auto image = std::make_shared<Image>(size, PixelFormat::rgba8);
         const Rgba color = expectedColor(look);
         for (std::size_t i = 0; i < size.pixels(); ++i) std::memcpy(image->row(0) + 4 * i, &color, sizeof color);
-        return {image, {}};
+        Output output;
+        output.picture = std::make_shared<HostPicture>(image);
+        return output;
     }
 
     Image matte(Cutout&, const Look& look, Size size, std::stop_token) override {
@@ -62,8 +64,26 @@ public:
         return image;
     }
 
+    [[nodiscard]] int slots() const override { return 1; }
+    void submit(const Frame& frame, const Look& look) override {
+        frame_ = frame;
+        look_ = look;
+    }
+    Output take() override {
+        const auto cutout = cutOut(frame_.image, {});
+        Output output = composite(*cutout, look_, frame_.image->size(), {});
+        output.frame = frame_.number;
+        output.captured = frame_.captured;
+        return output;
+    }
+    void forget() override {}
+    [[nodiscard]] std::vector<LayerInfo> layers() const override { return {}; }
+    void timeLayers(bool) override {}
+
 private:
     EngineLog& log_;
+    Frame frame_;
+    Look look_;
 };
 
 }  // namespace

@@ -10,5 +10,7 @@ int runViewportTests(int argc, char** argv);
 int runLookTests(int argc, char** argv);
 int runWindowTests(int argc, char** argv);
 int runExportTests(int argc, char** argv);
+int runLiveTests(int argc, char** argv);
+int runLiveFaultTests(int argc, char** argv);
 
 }  // namespace matte::test

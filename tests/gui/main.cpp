@@ -15,10 +15,12 @@ int main(int argc, char** argv) {
     const std::map<std::string, Group> groups{
         {"Document", matte::test::runDocumentTests}, {"Session", matte::test::runSessionTests},
         {"Viewport", matte::test::runViewportTests}, {"Look", matte::test::runLookTests},
-        {"Window", matte::test::runWindowTests},     {"Export", matte::test::runExportTests}};
+        {"Window", matte::test::runWindowTests},     {"Export", matte::test::runExportTests},
+        {"Live", matte::test::runLiveTests},         {"LiveFault", matte::test::runLiveFaultTests}};
     const auto group = groups.find(argc > 1 ? argv[1] : "");
     if (group == groups.end()) {
-        std::fputs("gui_tests: name one of Document, Session, Viewport, Look, Window, Export.\n", stderr);
+        std::fputs("gui_tests: name one of Document, Session, Viewport, Look, Window, Export, Live, LiveFault.\n",
+                   stderr);
         return 2;
     }
     QSurfaceFormat format;

@@ -50,7 +50,7 @@ Look blur(int strength) {
 class SessionTest : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void opensAndRenders() {
         const ScratchFolder folder;
         EngineLog log;

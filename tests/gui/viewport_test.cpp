@@ -70,7 +70,7 @@ struct Shown {
 class ViewportTest : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void anEmptyViewportShowsItsSurround() {
         const Shown shown;
         expectNear(shown.at(100, 100), kSurround, 0);

@@ -30,11 +30,12 @@ QString writeText(const std::filesystem::path& path, const std::string& text) {
     return QString::fromStdString(path.string());
 }
 
-WindowFixture::WindowFixture(const PhotoSession::EngineFactory& factory)
+WindowFixture::WindowFixture(const PhotoSession::EngineFactory& factory, const Startup& given)
     : photo(writePhoto(folder / "photo.png")),
+      startup(given),
       store(std::make_unique<QSettings>(QString::fromStdString((folder / "settings.ini").string()),
                                         QSettings::IniFormat)),
-      window(std::make_unique<MainWindow>(factory ? factory : fakeEngine(log), *store)) {
+      window(std::make_unique<MainWindow>(factory ? factory : fakeEngine(log), *store, startup)) {
     showWindow();
 }
 
@@ -56,7 +57,7 @@ void WindowFixture::restart() {
     window->close();
     window.reset();
     store->sync();
-    window = std::make_unique<MainWindow>(fakeEngine(log), *store);
+    window = std::make_unique<MainWindow>(fakeEngine(log), *store, startup);
     showWindow();
 }
 

@@ -21,7 +21,8 @@ QString writeText(const std::filesystem::path& path, const std::string& text);
 
 struct WindowFixture {
     /// With a factory of its own, the log stays empty.
-    explicit WindowFixture(const PhotoSession::EngineFactory& factory = {});
+    explicit WindowFixture(const PhotoSession::EngineFactory& factory = {},
+                           const Startup& startup = {.watchCameras = false});
 
     /// Opens a photo and waits until its result is shown.
     void open(const QString& path);
@@ -40,6 +41,7 @@ struct WindowFixture {
     ScratchFolder folder;
     EngineLog log;
     QString photo;
+    Startup startup;
     std::unique_ptr<QSettings> store;
     std::unique_ptr<MainWindow> window;
 };

@@ -44,7 +44,7 @@ void drop(QWidget& onto, const QMimeData& data) {
 class WindowTest : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void opensAPhoto() {
         WindowFixture fixture;
         QVERIFY(fixture.window->canvas().welcoming());
@@ -189,7 +189,7 @@ private slots:
         MainWindow& window = *fixture.window;
         const double fitted = window.canvas().viewport().zoom();
         QVERIFY(fitted < 0.5);
-        QTest::keyClick(&window, Qt::Key_1, Qt::ControlModifier);
+        QTest::keyClick(&window, Qt::Key_0, Qt::ControlModifier | Qt::AltModifier);
         QCOMPARE(window.canvas().viewport().zoom(), 1.0);
         QTRY_VERIFY(fixture.log.fullSize == 1);  // only now is the full size worth its time
         QTest::keyClick(&window, Qt::Key_Plus, Qt::ControlModifier);

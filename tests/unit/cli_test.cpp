@@ -61,8 +61,9 @@ TEST_F(Cli, TellsItsVersionAndHelp) {
     }
     const Outcome imageHelp = runCli({"image", "--help"});
     EXPECT_EQ(imageHelp.exitCode, 0);
-    for (const char* option : {"--background", "--placement", "--threshold", "--softness", "--no-decontaminate",
-                               "--model", "--engine", "--size", "--matte-only", "--json", "--quiet", "--output"}) {
+    for (const char* option :
+         {"--background", "--placement", "--threshold", "--softness", "--no-decontaminate", "--model", "--engine",
+          "--precision", "--size", "--matte-only", "--json", "--quiet", "--output"}) {
         EXPECT_NE(imageHelp.out.find(option), std::string::npos) << option;
     }
 }
@@ -86,9 +87,16 @@ TEST_F(Cli, RefusesACommandLineThatMakesNoSense) {
     expectRefused(image({in, "-o", out, "--threshold", "1.5"}), 2, "--threshold must be between 0 and 1");
     expectRefused(image({in, "-o", out, "--softness", "nan"}), 2, "--softness must be between 0 and 1");
     expectRefused(runCli({"image", in, "-o", out, "--engine", "abacus"}), 2, "--engine does not know 'abacus'");
+    expectRefused(image({in, "-o", out, "--precision", "half"}), 2, "--precision does not know 'half'");
     expectRefused(runCli({"image", in, "-o", out, "--size", "1"}), 2, "--size");
     expectRefused(image({in, "-o", at("out.gif")}), 2, "none of the extensions");
     EXPECT_EQ(folder_.names(), (Names{"a.png", "tiny.safetensors"}));
+}
+
+TEST_F(Cli, ComputesInSinglePrecisionWhenAsked) {
+    const std::string in = picture("a.png");
+    const json run = json::parse(image({in, "-o", at("out.png"), "--precision", "fp32", "--json"}).out);
+    EXPECT_NE(run["engine"]["name"].get<std::string>().find("f32"), std::string::npos) << run["engine"]["name"];
 }
 
 TEST_F(Cli, WritesThePictureAndSaysWhatItTook) {
@@ -271,8 +279,9 @@ TEST_F(Cli, ShowsStrangeNamesSafely) {
 }
 
 TEST_F(Cli, StopsCleanlyWhenInterrupted) {
+    constexpr int kPictures = 12;
     Names words{MATTE_CLI, "image", "-o", at("out"), "--model", model(), "--engine", "cpu"};
-    for (int i = 0; i < 40; ++i) words.push_back(picture(std::to_string(i) + ".png", {900, 700}));
+    for (int i = 0; i < kPictures; ++i) words.push_back(picture(std::to_string(i) + ".png", {900, 700}));
     test::Program program(words);
     while (!fs::exists(at("out/0-cutout.png"))) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     program.send(SIGINT);
@@ -284,7 +293,7 @@ TEST_F(Cli, StopsCleanlyWhenInterrupted) {
         EXPECT_EQ(readImage(entry.path())->size(), (Size{900, 700})) << entry.path();
         ++results;
     }
-    EXPECT_LT(results, 40U);
+    EXPECT_LT(results, std::size_t(kPictures));
 }
 
 TEST_F(Cli, DescribesTheMachine) {

@@ -108,6 +108,29 @@ TEST_F(Composite, DecontaminationRemovesTheHalo) {
     EXPECT_LT(halo(true), 0.2 * halo(false));
 }
 
+TEST(CompositePixel, HardlyDifferentMattesGiveHardlyDifferentColours) {
+    // Green pixels between a red person and a blue room, far from either side's colour: alpha grows from 0 to 1.
+    const Size row{20001, 1};
+    Image pixels(row, PixelFormat::rgba8);
+    Planes fields(row, field::kChannels);
+    for (int x = 0; x < row.width; ++x) {
+        for (int c = 0; c < 4; ++c) pixels.row(0)[4 * x + c] = c == 1 || c == 3 ? 255 : 0;
+        float* point = fields.row(0) + std::ptrdiff_t(x) * field::kChannels;
+        point[3] = float(x) / float(row.width - 1);
+        point[field::kForeground] = point[field::kBackground + 2] = 1;
+    }
+    for (const float softness : {0.3F, 0.6F, 1.0F}) {
+        Look look = lookOver("color:#000000");
+        look.softness = softness;
+        const Image out = compositeOver(pixels.view(), fields, look, nullptr, {});
+        int largest = 0;
+        for (int i = 4; i < 4 * row.width; ++i) {
+            largest = std::max(largest, std::abs(int(out.row(0)[i]) - int(out.row(0)[i - 4])));
+        }
+        EXPECT_LE(largest, 3) << "softness " << softness << ", steps of 5e-5 of alpha";
+    }
+}
+
 TEST_F(Composite, MixesInLinearLight) {
     // Half white over black is 188 in sRGB, not 128.
     Planes fields({1, 1}, field::kChannels);
@@ -184,6 +207,79 @@ TEST_F(Composite, TakesBgrPicturesToo) {
     const Look look = lookOver("color:#123456");
     const Image expected = over(look), out = compositeOver(bgr.view(), fields_, look, nullptr, {});
     EXPECT_TRUE(std::equal(out.row(0), out.row(0) + out.bytes(), expected.row(0)));
+}
+
+TEST_F(Composite, AMirroredPersonIsTheSamePixelsMirrored) {
+    Look look = lookOver("blur:50");
+    const Image seen = over(look);
+    look.stand.mirrored = true;
+    const Image mirrored = over(look);
+    int worst = 0;
+    for (int y = 0; y < 240; ++y) {
+        for (int x = 0; x < 320; ++x) {
+            for (int c = 0; c < 4; ++c) {
+                worst = std::max(worst, std::abs(seen.row(y)[4 * x + c] - mirrored.row(y)[4 * (319 - x) + c]));
+            }
+        }
+    }
+    EXPECT_LE(worst, 1) << "the blurred room goes along";
+}
+
+TEST_F(Composite, AMovedPersonLeavesTheBackgroundBehind) {
+    Look look = lookOver("color:#0000ff");
+    look.stand.scale = 0.5F;
+    look.stand.x = 0.25F;
+    const Image out = over(look);
+    const auto isBlue = [&](int x, int y) {
+        const std::uint8_t* pixel = out.row(y) + 4 * x;
+        return pixel[0] == 0 && pixel[1] == 0 && pixel[2] == 255;
+    };
+    // The face was at (160, 86): from the lower edge half as far, and a quarter of the frame to the right.
+    const std::uint8_t *face = out.row(163) + 4 * 240, *before = scene_.photo.row(86) + 4 * 160;
+    for (int c = 0; c < 3; ++c) EXPECT_NEAR(face[c], before[c], 3);
+    EXPECT_TRUE(isBlue(60, 230)) << "nobody is left where they stood";
+    EXPECT_TRUE(isBlue(240, 60));
+}
+
+TEST_F(Composite, TheBlurredRoomsEdgeGoesOn) {
+    Look look = lookOver("blur:50");
+    look.stand.scale = 0.5F;
+    const Image out = over(look);
+    EXPECT_TRUE(std::equal(out.row(10), out.row(10) + out.strideBytes(), out.row(60))) << "above the room";
+    EXPECT_TRUE(std::equal(out.row(200), out.row(200) + 4, out.row(200) + 4 * 40)) << "left of it";
+}
+
+TEST_F(Composite, LightOfTheBackgroundFallsOnTheEdgeAlone) {
+    Look look = lookOver("color:#ffffff");
+    const Image plain = over(look);
+    look.lightWrap = 0.7F;
+    RefineScratch scratch;
+    wrapLight(scene_.alpha, wrapSource(look, nullptr), fields_, scratch);
+    const Image lit = over(look);
+    // The body's left edge at half height, and its middle.
+    int edge = 0, darker = 0;
+    for (int y = 0; y < 240; ++y) {
+        for (int i = 0; i < 320 * 4; ++i) {
+            edge += lit.row(y)[i] > plain.row(y)[i] + 2;
+            darker += lit.row(y)[i] + 1 < plain.row(y)[i];
+        }
+    }
+    EXPECT_GT(edge, 500);
+    EXPECT_EQ(darker, 0);
+    const std::uint8_t *middle = lit.row(200) + 4 * 160, *before = plain.row(200) + 4 * 160;
+    EXPECT_TRUE(std::equal(middle, middle + 4, before)) << "deep inside nothing of it is seen";
+    look.background = parseBackground("color:#000000");
+    wrapLight(scene_.alpha, wrapSource(look, nullptr), fields_, scratch);
+    const Image dark = over(look);
+    look.lightWrap = 0;
+    const Image off = over(look);
+    EXPECT_TRUE(std::equal(dark.row(0), dark.row(0) + dark.bytes(), off.row(0))) << "black gives no light";
+}
+
+TEST(Wrapped, BrightensTowardWhite) {
+    EXPECT_EQ(wrapped(0.3F, 0.5F, 0), 0.3F);
+    EXPECT_EQ(wrapped(1, 0.5F, 1), 1);
+    EXPECT_FLOAT_EQ(wrapped(0.2F, 0.5F, 1), 0.6F);
 }
 
 TEST_F(Composite, StopsWhenAsked) {

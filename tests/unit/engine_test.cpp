@@ -39,8 +39,8 @@ TEST(Engine, CutsOutAndCompositesAndTimesEachStage) {
     EXPECT_EQ(names(cutout->times()),
               (std::set<std::string>{"prepare", "preprocess", "network", "refine", "foreground"}));
     const Output output = engine->composite(*cutout, {}, {96, 64});
-    EXPECT_EQ(output.image->size(), (Size{96, 64}));
-    EXPECT_EQ(output.image->format(), PixelFormat::rgba8);
+    EXPECT_EQ(output.picture->image()->size(), (Size{96, 64}));
+    EXPECT_EQ(output.picture->image()->format(), PixelFormat::rgba8);
     EXPECT_EQ(names(output.times), (std::set<std::string>{"blur", "composite"}));
 }
 
@@ -53,7 +53,7 @@ TEST(Engine, TakesPicturesOfAnyShape) {
         for (const char* background : {"blur:3", "color:#00ff00", "transparent"}) {
             Look look;
             look.background = parseBackground(background);
-            EXPECT_EQ(engine->composite(*cutout, look, size).image->size(), size);
+            EXPECT_EQ(engine->composite(*cutout, look, size).picture->image()->size(), size);
         }
         EXPECT_EQ(engine->matte(*cutout, {}, size).format(), PixelFormat::gray8);
     }
@@ -71,8 +71,9 @@ TEST(Engine, APreviewLooksLikeTheWholePicture) {
         for (int x = 0; x < 80; ++x) {
             for (int c = 0; c < 3; ++c) {
                 double mean = 0;
-                for (int i = 0; i < 16; ++i) mean += whole.image->row(4 * y + i / 4)[4 * (4 * x + i % 4) + c] / 16.0;
-                difference += std::abs(mean - preview.image->row(y)[4 * x + c]) / (80 * 60 * 3);
+                for (int i = 0; i < 16; ++i)
+                    mean += whole.picture->image()->row(4 * y + i / 4)[4 * (4 * x + i % 4) + c] / 16.0;
+                difference += std::abs(mean - preview.picture->image()->row(y)[4 * x + c]) / (80 * 60 * 3);
             }
         }
     }
@@ -86,7 +87,8 @@ TEST(Engine, TheSameLookGivesTheSamePictureAfterOthers) {
         Look look;
         look.background.blurStrength = strength;
         const Output output = engine->composite(*cutout, look, {96, 64});
-        return std::vector<std::uint8_t>(output.image->row(0), output.image->row(0) + output.image->bytes());
+        return std::vector<std::uint8_t>(output.picture->image()->row(0),
+                                         output.picture->image()->row(0) + output.picture->image()->bytes());
     };
     const auto first = pixels(20);
     EXPECT_NE(first, pixels(90));
@@ -107,13 +109,14 @@ TEST(Engine, LaysABackgroundPictureBehind) {
     plain.background = parseBackground("color:#ff0000");
     const Output picture = engine->composite(*cutout, look, {96, 64}),
                  color = engine->composite(*cutout, plain, {96, 64});
-    EXPECT_TRUE(std::equal(picture.image->row(0), picture.image->row(0) + picture.image->bytes(), color.image->row(0)));
+    const auto one = picture.picture->image(), other = color.picture->image();
+    EXPECT_TRUE(std::equal(one->row(0), one->row(0) + one->bytes(), other->row(0)));
 }
 
 TEST(Engine, ACutoutMayOutliveItsEngine) {
     std::shared_ptr<Cutout> cutout = cpuEngine()->cutOut(photo({32, 32}));
     EXPECT_EQ(cutout->source()->size(), (Size{32, 32}));
-    EXPECT_EQ(cpuEngine()->composite(*cutout, {}, {32, 32}).image->size(), (Size{32, 32}));
+    EXPECT_EQ(cpuEngine()->composite(*cutout, {}, {32, 32}).picture->image()->size(), (Size{32, 32}));
 }
 
 TEST(Engine, StopsWhenAsked) {
@@ -123,7 +126,7 @@ TEST(Engine, StopsWhenAsked) {
     EXPECT_THROW(engine->cutOut(photo({32, 32}), stop.get_token()), Cancelled);
     const auto cutout = engine->cutOut(photo({32, 32}));
     EXPECT_THROW(engine->composite(*cutout, {}, {32, 32}, stop.get_token()), Cancelled);
-    EXPECT_EQ(engine->composite(*cutout, {}, {32, 32}).image->size(), (Size{32, 32}));
+    EXPECT_EQ(engine->composite(*cutout, {}, {32, 32}).picture->image()->size(), (Size{32, 32}));
 }
 
 TEST(Engine, SaysWhatItIsAndWhy) {

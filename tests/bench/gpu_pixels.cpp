@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// check_pixels [--time]: holds the picture's kernels against the CPU's loops and prints the differences; --time
-// measures each stage instead. Exit code 77: no device.
+// gpu_pixels: times each stage around the network, alone and in a row, for frames of some formats and sizes.
+#include <cstdio>
 #include <functional>
 #include <string>
 
 #include "inference/cpu/refine.h"
 #include "tests/bench/gpu_timer.h"
 #include "tests/gpu/pixel_case.h"
-#include "tests/gpu/pixel_checks.h"
 
 namespace {
 
@@ -16,7 +15,7 @@ using namespace matte;
 /// All stages around the network for one picture, each enqueued by name.
 class Stages {
 public:
-    Stages(device::SourceFormat format, Size size, Size network)
+    Stages(PixelFormat format, Size size, Size network)
         : picture_(format, size, 1),
           memory_(shrunkTo(size, kFieldLongestSide)),
           toGrid_(size, grid()),
@@ -45,11 +44,12 @@ public:
         CUDA_CHECK(cudaMemcpyAsync(pinnedOut_.as<std::byte>(), out_.data(), out_.bytes(), cudaMemcpyDeviceToHost, s));
     }
     void input(cudaStream_t s) const {
-        device::shrinkToInput(picture_.source(), toInput_, {0.5F, 0.5F, 0.5F}, {0.2F, 0.2F, 0.2F}, input_.data(), s);
+        device::shrinkToInput(picture_.source(), toInput_, {0.5F, 0.5F, 0.5F}, {0.2F, 0.2F, 0.2F}, input_.data(), false,
+                              s);
     }
     void guide(cudaStream_t s) const { device::shrinkToGuide(picture_.source(), toGrid_, memory_.scratch().guide, s); }
     void enlarge(cudaStream_t s) const {
-        device::resampleMatte(matte_.as<float>(), enlarge_, memory_.scratch().target, s);
+        device::resampleMatte(matte_.as<float>(), enlarge_, {}, memory_.scratch().target, s);
     }
     void guided(cudaStream_t s) const { device::fitGuidedFilter(memory_.fields(), memory_.scratch(), radius_, s); }
     void colors(cudaStream_t s) const { device::estimateColors(memory_.fields(), memory_.scratch(), s); }
@@ -90,7 +90,7 @@ void print(const char* name, const std::function<void(cudaStream_t)>& stage) {
     std::fflush(stdout);
 }
 
-void time(device::SourceFormat format, Size size, Size network) {
+void time(PixelFormat format, Size size, Size network) {
     Stages stages(format, size, network);
     std::printf("%s %dx%d, grid %dx%d, network %dx%d\n", test::nameOf(format).c_str(), size.width, size.height,
                 stages.grid().width, stages.grid().height, network.width, network.height);
@@ -116,27 +116,13 @@ void time(device::SourceFormat format, Size size, Size network) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    int devices = 0;
-    if (const cudaError_t error = cudaGetDeviceCount(&devices); error != cudaSuccess || devices == 0) {
-        std::printf("SKIP: no CUDA device (%s)\n", cudaGetErrorString(error));
-        return 77;
-    }
+int main() {
     try {
-        const std::string mode = argc > 1 ? argv[1] : "";
-        if (mode == "--time") {
-            time(device::SourceFormat::rgba8, {1920, 1080}, {512, 288});
-            time(device::SourceFormat::bgr8, {1920, 1080}, {512, 288});
-            time(device::SourceFormat::nv12, {1920, 1080}, {512, 288});
-            time(device::SourceFormat::rgba8, {4000, 3000}, {512, 384});
-            return 0;
-        }
-        test::Tally tally;
-        const bool quick = mode == "--quick";
-        test::checkResampling(tally, quick);
-        test::checkRefinement(tally, quick);
-        test::checkComposite(tally);
-        return tally.finish();
+        time(PixelFormat::rgba8, {1920, 1080}, {512, 288});
+        time(PixelFormat::bgr8, {1920, 1080}, {512, 288});
+        time(PixelFormat::nv12, {1920, 1080}, {512, 288});
+        time(PixelFormat::rgba8, {4000, 3000}, {512, 384});
+        return 0;
     } catch (const std::exception& error) {
         std::printf("ERROR: %s\n", error.what());
         return 3;

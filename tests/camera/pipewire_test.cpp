@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cameras beside a real PipeWire and WirePlumber: listed, captured, unplugged, plugged in again, silent, busy, damaged.
+// Run by with_pipewire.sh. The limits are those that people are promised.
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "inference/error.h"
+#include "inference/io/frame_convert.h"
+#include "inference/io/pipewire_camera.h"
+#include "inference/io/pipewire_connection.h"
+#include "tests/camera/fake_camera.h"
+
+namespace matte {
+namespace {
+
+using namespace std::chrono_literals;
+using test::FakeCamera;
+using test::FakeCameraOptions;
+using Clock = std::chrono::steady_clock;
+
+double msSince(Clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+/// How long it takes until `isSo`, in ms; empty when it takes longer than `most`.
+template <typename Condition>
+std::optional<double> timeUntil(Condition isSo, std::chrono::milliseconds most = 10s) {
+    const auto begin = Clock::now();
+    while (!isSo()) {
+        if (Clock::now() - begin > most) return std::nullopt;
+        std::this_thread::sleep_for(2ms);
+    }
+    return msSince(begin);
+}
+
+/// Grey level, or Y, of the middle.
+int levelOf(const Image& image) {
+    const Size size = image.size();
+    const std::uint8_t* row = image.row(size.height / 2);
+    switch (image.format()) {
+        case PixelFormat::yuyv: return row[size.width / 2 * 2];
+        case PixelFormat::nv12: return row[size.width / 2];
+        case PixelFormat::bgr8: return row[size.width / 2 * 3];
+        default: return row[size.width / 2 * 4];
+    }
+}
+
+std::unique_ptr<FrameSource> open(const std::string& name, CaptureSettings settings = {}) {
+    auto source = openPipeWireCamera(name, settings);
+    if (!source) throw std::runtime_error("PipeWire has no camera");
+    return source;
+}
+
+std::string refusal(const std::string& name, const CaptureSettings& settings = {}) {
+    try {
+        (void)open(name, settings);
+    } catch (const Error& error) {
+        EXPECT_EQ(error.area, Area::source);
+        return error.what();
+    }
+    return "";
+}
+
+/// The sentence that ends a reading, and how long it took.
+std::string lossOf(FrameSource& source) {
+    try {
+        while (source.read({})) continue;
+    } catch (const Error& error) {
+        EXPECT_EQ(error.area, Area::source);
+        return error.what();
+    }
+    return "";
+}
+
+TEST(PipeWire, ListsACameraWithinTwoSecondsAndTellsOfItsRemovalWithinOne) {
+    PipeWireConnection pipewire({}, true);
+    ASSERT_TRUE(pipewire.waitUntilKnown(5s));
+    ASSERT_TRUE(pipewire.cameras().empty());
+    std::optional<FakeCamera> camera;
+    const std::vector<CameraMode> modes{
+        {Encoding::yuyv, {1920, 1080}, {5}}, {Encoding::mjpg, {1280, 720}, {30}}, {Encoding::yuyv, {640, 480}, {30}}};
+    const auto plugged = Clock::now();
+    camera.emplace(FakeCameraOptions{.modes = modes});
+    const auto hasModes = [&] {
+        const auto cameras = pipewire.cameras();
+        return cameras.size() == 1 && !cameras[0].modes.empty();
+    };
+    ASSERT_TRUE(timeUntil(hasModes));
+    const double listed = msSince(plugged);
+    EXPECT_EQ(pipewire.cameras()[0], (CameraInfo{"fakecam", "FakeCam", modes}));
+    const auto unplugged = Clock::now();
+    camera.reset();
+    ASSERT_TRUE(timeUntil([&] { return pipewire.cameras().empty(); }));
+    const double gone = msSince(unplugged);
+    std::printf("listed after %.0f ms, gone after %.0f ms\n", listed, gone);
+    EXPECT_LT(listed, 2000);
+    EXPECT_LT(gone, 1000);
+}
+
+TEST(PipeWire, CallsBackWhenCamerasComeAndGo) {
+    std::atomic<int> calls{0};
+    PipeWireConnection pipewire([&] { ++calls; }, true);
+    ASSERT_TRUE(pipewire.waitUntilKnown(5s));
+    int before = calls;
+    std::optional<FakeCamera> camera;
+    camera.emplace(FakeCameraOptions{});
+    ASSERT_TRUE(timeUntil([&] { return !pipewire.cameras().empty(); }));
+    EXPECT_GT(calls, before);
+    before = calls;
+    camera.reset();
+    ASSERT_TRUE(timeUntil([&] { return pipewire.cameras().empty(); }));
+    ASSERT_TRUE(timeUntil([&] { return calls > before; }));
+}
+
+TEST(PipeWire, TellsTwoOfOneModelApart) {
+    FakeCamera left({.id = "usb-1", .name = "Webcam"}), right({.id = "usb-2", .name = "Webcam"});
+    FakeCamera odd({.id = "usb-1", .name = "Webcam"});  // even when the place says nothing
+    PipeWireConnection pipewire({}, false);
+    ASSERT_TRUE(timeUntil([&] { return pipewire.cameras().size() == 3; }));
+    const auto cameras = pipewire.cameras();
+    EXPECT_EQ(cameras[0].name, "Webcam");
+    EXPECT_EQ(cameras[1].name, "Webcam (2)");
+    EXPECT_EQ(cameras[2].name, "Webcam (3)");
+    EXPECT_NE(cameras[0].id, cameras[1].id);
+    EXPECT_EQ(cameras[2].id, "usb-2");
+    EXPECT_EQ(open("Webcam (3)")->info().name, "Webcam (3)");
+}
+
+class Capture : public testing::TestWithParam<CameraMode> {};
+
+TEST_P(Capture, GivesEveryPictureAtItsRate) {
+    const CameraMode mode = GetParam();
+    FakeCamera camera({.modes = {{Encoding::yuyv, {320, 240}, {15}}, mode}});
+    const auto opened = Clock::now();
+    CaptureSettings settings;
+    settings.encoding = mode.encoding;
+    settings.size = mode.size;
+    const auto source = open("FakeCam", settings);
+    auto frame = source->read({});
+    ASSERT_TRUE(frame);
+    const double first = msSince(opened);
+    EXPECT_EQ(frame->image->size(), mode.size);
+    EXPECT_EQ(frame->image->format(), frameFormat(mode.encoding));
+    EXPECT_EQ(source->info().size, mode.size);
+    EXPECT_EQ(source->info().rate, mode.rates[0]);
+    EXPECT_EQ(source->info().format, nameOf(mode.encoding));
+    const auto begin = Clock::now();
+    const std::uint64_t firstNumber = frame->number;
+    int read = 0;
+    double latency = 0;
+    for (; read < 30; ++read) {
+        const int level = levelOf(*frame->image);
+        frame = source->read({});
+        ASSERT_TRUE(frame);
+        // Each is the next one, unless the machine was too slow for it.
+        const int step = (levelOf(*frame->image) - level + 200) % 200;
+        EXPECT_GE(step, 1);
+        EXPECT_LE(step, 12) << "frames are old or from elsewhere";
+        latency += msSince(frame->captured) / 30;
+    }
+    const double seconds = msSince(begin) / 1000, rate = read / seconds;
+    std::printf("first frame after %.0f ms, %.1f frames a second, %.1f ms old, %d of %d\n", first, rate, latency, read,
+                int(frame->number - firstNumber));
+    // Not held against us: a machine so busy that the camera itself is slow.
+    EXPECT_GE(4 * read, int(frame->number - firstNumber));
+    EXPECT_GT(rate, mode.rates[0] * 0.2);
+    EXPECT_LT(rate, mode.rates[0] * 1.5);
+}
+
+INSTANTIATE_TEST_SUITE_P(PipeWire,
+                         Capture,
+                         testing::Values(CameraMode{Encoding::yuyv, {640, 480}, {30}},
+                                         CameraMode{Encoding::yuyv, {1280, 720}, {30}},
+                                         CameraMode{Encoding::nv12, {1920, 1080}, {30}},
+                                         CameraMode{Encoding::mjpg, {1920, 1080}, {30}},
+                                         CameraMode{Encoding::i420, {640, 480}, {60}},
+                                         CameraMode{Encoding::bgr, {640, 480}, {30}},
+                                         CameraMode{Encoding::rgba, {640, 480}, {30}}),
+                         [](const auto& test) {
+                             return nameOf(test.param.encoding) + "_" + std::to_string(test.param.size.width);
+                         });
+
+TEST(PipeWire, UnpluggingEndsTheReadingWithinASecond) {
+    std::optional<FakeCamera> camera;
+    camera.emplace(FakeCameraOptions{});
+    const auto source = open("FakeCam");
+    ASSERT_TRUE(source->read({}));
+    const auto begin = Clock::now();
+    std::jthread unplugger([&] { camera.reset(); });
+    const std::string sentence = lossOf(*source);
+    std::printf("told after %.0f ms: %s\n", msSince(begin), sentence.c_str());
+    EXPECT_LT(msSince(begin), 1000);
+    EXPECT_NE(sentence.find("unplugged"), std::string::npos) << sentence;
+    EXPECT_NE(lossOf(*source).find("unplugged"), std::string::npos) << "it stays lost";
+}
+
+TEST(PipeWire, AnotherCameraNeverTakesItsPlace) {
+    FakeCamera other({.id = "other", .name = "Other"});
+    std::optional<FakeCamera> camera;
+    camera.emplace(FakeCameraOptions{});
+    const auto source = open("FakeCam");
+    ASSERT_TRUE(source->read({}));
+    camera.reset();
+    EXPECT_NE(lossOf(*source), "");
+    std::this_thread::sleep_for(300ms);
+    EXPECT_EQ(other.sent(), 0) << "the other camera was switched on";
+}
+
+TEST(PipeWire, ASilentCameraIsNoticed) {
+    FakeCamera camera({});
+    const auto source = open("FakeCam");
+    ASSERT_TRUE(source->read({}));
+    camera.setSilent(true);
+    const auto begin = Clock::now();
+    const std::string sentence = lossOf(*source);
+    EXPECT_GE(msSince(begin), 490);
+    EXPECT_LT(msSince(begin), 2000);
+    EXPECT_NE(sentence.find("no pictures"), std::string::npos) << sentence;
+    camera.setSilent(false);
+    EXPECT_TRUE(source->read({})) << "it may go on by itself";
+}
+
+TEST(PipeWire, DamagedPicturesAreLeftOut) {
+    for (const Encoding encoding : {Encoding::mjpg, Encoding::yuyv}) {
+        FakeCamera camera({.modes = {{encoding, {320, 240}, {60}}}});
+        const auto source = open("FakeCam");
+        ASSERT_TRUE(source->read({}));
+        camera.setDamaged(true);
+        std::this_thread::sleep_for(150ms);
+        camera.setDamaged(false);
+        for (int i = 0; i < 10; ++i) {
+            const auto frame = source->read({});
+            ASSERT_TRUE(frame);
+            EXPECT_EQ(frame->image->size(), (Size{320, 240}));
+        }
+    }
+}
+
+TEST(PipeWire, ABusyCameraGetsASentence) {
+    FakeCamera camera({.refusal = "error alloc buffers: Device or resource busy"});
+    const auto begin = Clock::now();
+    const std::string sentence = refusal("FakeCam");
+    std::printf("after %.0f ms: %s\n", msSince(begin), sentence.c_str());
+    EXPECT_NE(sentence.find("FakeCam"), std::string::npos) << sentence;
+    EXPECT_NE(sentence.find("another program"), std::string::npos) << sentence;
+    EXPECT_LT(msSince(begin), 8000);
+}
+
+TEST(PipeWire, ACameraInUseIsSharedAsTheOtherProgramSetIt) {
+    FakeCamera camera({.modes = {{Encoding::yuyv, {640, 480}, {30}}, {Encoding::yuyv, {320, 240}, {30}}}});
+    CaptureSettings small;
+    small.size = {320, 240};
+    const auto first = open("FakeCam", small);
+    ASSERT_TRUE(first->read({}));
+    const auto second = open("FakeCam");
+    const auto frame = second->read({});
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(frame->image->size(), second->info().size);
+    ASSERT_TRUE(first->read({}));
+}
+
+TEST(PipeWire, ReadingEndsWhenItIsAskedTo) {
+    FakeCamera camera({});
+    const auto source = open("FakeCam");
+    std::stop_source stop;
+    const std::jthread asker([&] {
+        std::this_thread::sleep_for(200ms);
+        stop.request_stop();
+    });
+    while (source->read(stop.get_token())) continue;
+    EXPECT_TRUE(stop.stop_requested());
+}
+
+TEST(PipeWire, NothingGrowsOverManyOpenings) {
+    FakeCamera camera({});
+    for (int i = 0; i < 20; ++i) {
+        const auto source = open("FakeCam");
+        ASSERT_TRUE(source->read({})) << i;
+    }
+    const auto count = [](const char* folder) {
+        return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
+    };
+    const auto files = count("/proc/self/fd"), threads = count("/proc/self/task");
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(open("FakeCam")->read({}));
+    // PipeWire takes its time to let go; a leak would be twenty.
+    EXPECT_TRUE(timeUntil([&] { return count("/proc/self/fd") <= files + 5; })) << count("/proc/self/fd") - files;
+    EXPECT_TRUE(timeUntil([&] { return count("/proc/self/task") <= threads + 2; }))
+        << count("/proc/self/task") - threads;
+}
+
+TEST(PipeWire, AMissingCameraGetsASentence) {
+    FakeCamera camera({});
+    EXPECT_NE(refusal("Other").find("The camera Other is not there"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace matte

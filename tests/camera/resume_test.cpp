@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// A session beside a real PipeWire: the camera goes and comes back, changes its size, is another program's, and the
+// whole daemon ends and begins again. Run by with_pipewire.sh.
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "inference/error.h"
+#include "inference/io/camera_list.h"
+#include "inference/io/resuming_source.h"
+#include "tests/camera/fake_camera.h"
+#include "tests/support/program.h"
+
+namespace matte {
+namespace {
+
+using namespace std::chrono_literals;
+using test::FakeCamera;
+using test::FakeCameraOptions;
+using Clock = std::chrono::steady_clock;
+
+template <typename Condition>
+bool becomes(Condition isSo, std::chrono::milliseconds most = 10s) {
+    const auto until = Clock::now() + most;
+    while (!isSo()) {
+        if (Clock::now() > until) return false;
+        std::this_thread::sleep_for(2ms);
+    }
+    return true;
+}
+
+/// As the live window does it: a thread that reads, a list that says when to try again, and what people are told.
+class Session {
+public:
+    explicit Session(const std::string& source)
+        : source_([source](const std::stop_token& stop) { return openSource(parseSource(source), {}, stop); },
+                  [this](const std::string& sentence) {
+                      const std::lock_guard lock(mutex_);
+                      told_.push_back(sentence);
+                      toldAt_ = Clock::now();
+                  }),
+          list_([this] { source_.retryNow(); }),
+          thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+    [[nodiscard]] std::uint64_t frames() const { return frames_; }
+    [[nodiscard]] Size size() const {
+        const std::lock_guard lock(mutex_);
+        return size_;
+    }
+    [[nodiscard]] std::string told() const {
+        const std::lock_guard lock(mutex_);
+        return told_.empty() ? "" : told_.back();
+    }
+    [[nodiscard]] Clock::time_point toldAt() const {
+        const std::lock_guard lock(mutex_);
+        return toldAt_;
+    }
+    bool runs() {
+        const auto before = frames();
+        return becomes([&] { return frames() > before + 3; });
+    }
+
+private:
+    void run(const std::stop_token& stop) {
+        while (auto frame = source_.read(stop)) {
+            const std::lock_guard lock(mutex_);
+            size_ = frame->image->size();
+            EXPECT_TRUE(frames_ == 0 || frame->number > lastNumber_);
+            lastNumber_ = frame->number;
+            ++frames_;
+        }
+    }
+
+    mutable std::mutex mutex_;
+    Size size_;
+    std::vector<std::string> told_;
+    Clock::time_point toldAt_;
+    std::uint64_t lastNumber_ = 0;
+    std::atomic<std::uint64_t> frames_{0};
+    ResumingSource source_;
+    CameraList list_;
+    std::jthread thread_;
+};
+
+double msBetween(Clock::time_point a, Clock::time_point b) {
+    return std::chrono::duration<double, std::milli>(b - a).count();
+}
+
+TEST(Resume, AReturnResumesWithoutAClick) {
+    std::optional<FakeCamera> camera;
+    camera.emplace(FakeCameraOptions{});
+    Session session("camera:FakeCam");
+    ASSERT_TRUE(session.runs());
+    for (int i = 0; i < 3; ++i) {
+        const auto unplugged = Clock::now();
+        camera.reset();
+        ASSERT_TRUE(becomes([&] {
+            return session.told().find("unplugged") != std::string::npos ||
+                   session.told().find("not there") != std::string::npos ||
+                   session.told().find("no camera") != std::string::npos;
+        })) << session.told();
+        const double told = msBetween(unplugged, session.toldAt());
+        EXPECT_LT(told, 1000);
+        std::this_thread::sleep_for(300ms);
+        const auto before = session.frames();
+        const auto plugged = Clock::now();
+        camera.emplace(FakeCameraOptions{});
+        ASSERT_TRUE(becomes([&] { return session.frames() > before; }));
+        const double resumed = msBetween(plugged, Clock::now());
+        std::printf("told after %.0f ms, resumed %.0f ms after the return\n", told, resumed);
+        EXPECT_LT(resumed, 2000);
+        ASSERT_TRUE(becomes([&] { return session.told().empty(); }));
+    }
+}
+
+TEST(Resume, TheReturnMayHaveAnotherSize) {
+    std::optional<FakeCamera> camera;
+    for (const Size size : {Size{640, 480}, Size{1280, 720}, Size{1920, 1080}}) {
+        camera.emplace(FakeCameraOptions{.modes = {{Encoding::nv12, size, {30}}}});
+        Session session("camera:FakeCam");
+        ASSERT_TRUE(session.runs());
+        EXPECT_EQ(session.size(), size);
+        camera.reset();
+        const Size other{size.width / 2, size.height / 2};
+        camera.emplace(FakeCameraOptions{.modes = {{Encoding::yuyv, other, {30}}}});
+        EXPECT_TRUE(becomes([&] { return session.size() == other; }));
+        camera.reset();
+    }
+}
+
+TEST(Resume, ASilentCameraIsStartedAnew) {
+    FakeCamera camera({});
+    Session session("camera");
+    ASSERT_TRUE(session.runs());
+    camera.setSilent(true);
+    ASSERT_TRUE(becomes([&] { return session.told().find("no pictures") != std::string::npos; })) << session.told();
+    camera.setSilent(false);
+    EXPECT_TRUE(session.runs());
+    EXPECT_TRUE(becomes([&] { return session.told().empty(); })) << session.told();
+}
+
+TEST(Resume, WaitsForACameraThatIsNotThereYet) {
+    Session session("camera");
+    ASSERT_TRUE(becomes([&] { return session.told().find("no camera") != std::string::npos; })) << session.told();
+    FakeCamera camera({});
+    EXPECT_TRUE(session.runs());
+}
+
+TEST(CameraList, SaysWhoListsAndKeepsUp) {
+    CameraList list;
+    list.waitUntilKnown(5s);
+    EXPECT_TRUE(list.cameras().empty());
+    FakeCamera camera({});
+    ASSERT_TRUE(becomes([&] { return list.cameras().size() == 1; }));
+    EXPECT_EQ(list.system(), "PipeWire");
+}
+
+bool has(const std::string& program) {
+    return std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+/// GStreamer's camera, written by others than our own.
+TEST(CameraList, AnotherProgramsCameraWorksAsWell) {
+    if (!has("gst-launch-1.0") || std::system("gst-inspect-1.0 pipewiresink >/dev/null 2>&1") != 0) {
+        GTEST_SKIP() << "GStreamer's tools or its PipeWire plugin are not installed";
+    }
+    for (const Size size : {Size{640, 480}, Size{1280, 720}, Size{1920, 1080}}) {
+        const std::string caps = "video/x-raw,format=YUY2,framerate=30/1,width=" + std::to_string(size.width) +
+                                 ",height=" + std::to_string(size.height);
+        const std::string words = "exec gst-launch-1.0 -q videotestsrc is-live=true pattern=ball ! " + caps +
+                                  " ! pipewiresink mode=provide stream-properties=p,media.class=Video/Source,"
+                                  "node.name=gstcam,node.description=GstCam";
+        test::Program camera({"/bin/sh", "-c", words});
+        Session session("camera:GstCam");
+        EXPECT_TRUE(session.runs()) << session.told();
+        EXPECT_EQ(session.size(), size);
+        camera.send(SIGKILL);
+        const auto killed = Clock::now();
+        EXPECT_TRUE(becomes([&] { return !session.told().empty(); }));
+        EXPECT_LT(msBetween(killed, session.toldAt()), 1000);
+        camera.wait();
+    }
+}
+
+/// PipeWire as with_pipewire.sh starts it.
+TEST(Daemon, ItsEndIsToldAndItsReturnResumes) {
+    const char* pid = std::getenv("MATTE_TEST_PIPEWIRE_PID");
+    ASSERT_NE(pid, nullptr) << "run it with with_pipewire.sh";
+    CameraList list;
+    std::optional<FakeCamera> camera;
+    camera.emplace(FakeCameraOptions{});
+    Session session("camera:FakeCam");
+    ASSERT_TRUE(session.runs());
+    const auto killed = Clock::now();
+    ASSERT_EQ(::kill(pid_t(std::atoi(pid)), SIGKILL), 0);
+    ASSERT_TRUE(becomes([&] { return !session.told().empty(); }));
+    std::printf("told %.0f ms after the end: %s\n", msBetween(killed, session.toldAt()), session.told().c_str());
+    EXPECT_LT(msBetween(killed, session.toldAt()), 2000);
+    EXPECT_TRUE(becomes([&] { return list.cameras().empty(); }));
+    camera.reset();
+    test::Program pipewire({"/bin/sh", "-c", "exec pipewire"}), sessions({"/bin/sh", "-c", "exec wireplumber"});
+    EXPECT_TRUE(becomes([&] {
+        try {
+            camera.emplace(FakeCameraOptions{});
+            return true;
+        } catch (const std::runtime_error&) {
+            return false;  // not there yet
+        }
+    }));
+    EXPECT_TRUE(becomes([&] { return list.cameras().size() == 1; }, 15s));
+    EXPECT_TRUE(becomes([&] { return session.told().empty(); }, 20s)) << session.told();
+    sessions.send(SIGTERM);
+    pipewire.send(SIGTERM);
+    sessions.wait();
+    pipewire.wait();
+}
+
+}  // namespace
+}  // namespace matte

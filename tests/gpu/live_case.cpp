@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/gpu/live_case.h"
+
+#include <algorithm>
+
+#include "tests/gpu/network_case.h"
+#include "tests/gpu/pixel_case.h"
+
+namespace matte::test {
+
+void LiveEngineTest::SetUp() {
+    int devices = 0;
+    const cudaError_t error = cudaGetDeviceCount(&devices);
+    if (error != cudaSuccess || devices == 0) GTEST_SKIP() << "no CUDA device: " << cudaGetErrorString(error);
+}
+
+std::shared_ptr<const UNet> smallNetwork() {
+    static const auto network = std::make_shared<const UNet>(randomNetwork(8, 5));
+    return network;
+}
+
+std::shared_ptr<const UNet> fullNetwork() {
+    static const auto network = std::make_shared<const UNet>(randomNetwork(32, 7));
+    return network;
+}
+
+std::shared_ptr<const Image> wavyFrame(Size size, PixelFormat format, unsigned seed) {
+    // Any bytes are a frame: those of a picture that is wide enough to hold as many.
+    const std::size_t bytes = packedBytes(format, size);
+    const Image waves = wavyImage({int((bytes + 3) / 4), 1}, PixelFormat::rgba8, seed);
+    auto frame = std::make_shared<Image>(size, format);
+    std::copy_n(waves.row(0), bytes, frame->row(0));
+    return frame;
+}
+
+Look plainLook(const std::string& background) {
+    Look look;
+    look.background = parseBackground(background);
+    if (look.background.kind == Background::Kind::image) {
+        look.background.image = wavyFrame({70, 41}, PixelFormat::rgba8, 9);
+        look.background.placement = Placement::fit;
+    }
+    look.steadiness = 0;
+    look.removeSpecks = false;
+    return look;
+}
+
+Output through(Engine& engine, const std::shared_ptr<const Image>& image, const Look& look, std::uint64_t number) {
+    engine.submit({image, number, std::chrono::steady_clock::now()}, look);
+    return engine.take();
+}
+
+testing::AssertionResult sameBytes(const Image& a, const Image& b) {
+    if (a.bytes() != b.bytes()) return testing::AssertionFailure() << a.bytes() << " and " << b.bytes() << " bytes";
+    const auto differing = std::mismatch(a.row(0), a.row(0) + a.bytes(), b.row(0)).first - a.row(0);
+    if (differing == std::ptrdiff_t(a.bytes())) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << "byte " << differing << " of " << a.bytes() << " is "
+                                       << int(a.row(0)[differing]) << " and " << int(b.row(0)[differing]);
+}
+
+}  // namespace matte::test

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of live frames on the GPU share. One thread at a time.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "inference/cuda/cuda_engine.h"
+
+namespace matte::test {
+
+/// Skips, with the reason, where there is no GPU.
+class LiveEngineTest : public testing::Test {
+protected:
+    void SetUp() override;
+};
+
+/// The same kernels on every run.
+inline const EngineOptions kRepeatable{.tune = false};
+
+/// A small network with random weights, and one of the size that people use.
+std::shared_ptr<const UNet> smallNetwork();
+std::shared_ptr<const UNet> fullNetwork();
+
+/// Waves of colour; the same seed gives the same bytes.
+std::shared_ptr<const Image> wavyFrame(Size size, PixelFormat format, unsigned seed);
+
+/// A look over `background` as parseBackground() reads it, that keeps nothing of earlier frames.
+Look plainLook(const std::string& background);
+
+/// One frame through the engine.
+Output through(Engine& engine, const std::shared_ptr<const Image>& image, const Look& look, std::uint64_t number = 0);
+
+testing::AssertionResult sameBytes(const Image& a, const Image& b);
+
+}  // namespace matte::test

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// Live frames on the GPU: whatever slot, graph, format or order, a frame gives the same bytes as a photo of the same
+// pixels, and nothing that fails is lost.
+#include <array>
+#include <future>
+#include <thread>
+
+#include "inference/fallback_engine.h"
+#include "tests/gpu/engine_case.h"
+#include "tests/gpu/live_case.h"
+#include "tests/support/model_file.h"
+
+namespace matte::test {
+namespace {
+
+constexpr std::array kFormats{PixelFormat::rgba8, PixelFormat::bgr8, PixelFormat::nv12, PixelFormat::yuyv};
+constexpr std::array kBackgrounds{"blur:50", "color:#2080c0", "image:plate", "transparent"};
+
+/// The photo's way: cut out, then composite.
+std::shared_ptr<const Image> asStill(Engine& engine, const std::shared_ptr<const Image>& image, const Look& look) {
+    const auto cutout = engine.cutOut(image, {});
+    return engine.composite(*cutout, look, image->size()).picture->image();
+}
+
+TEST_F(LiveEngineTest, EachSlotGivesTheSameBytesWithAndWithoutAGraph) {
+    CudaEngine engine(smallNetwork(), kRepeatable);
+    ASSERT_EQ(engine.slots(), 2);
+    const auto image = wavyFrame({641, 359}, PixelFormat::rgba8, 1);
+    const Look look = plainLook("blur:50");
+    // A slot's first frame runs kernel by kernel, its second is recorded; two are always under way.
+    std::vector<std::shared_ptr<const Image>> results;
+    engine.submit({image, 0, {}}, look);
+    for (std::uint64_t number = 1; number <= 8; ++number) {
+        engine.submit({image, number, {}}, look);
+        const Output output = engine.take();
+        EXPECT_EQ(output.frame, number - 1);
+        results.push_back(output.picture->image());
+    }
+    EXPECT_EQ(engine.take().frame, 8U);
+    for (const auto& result : results) EXPECT_TRUE(sameBytes(*results.front(), *result));
+}
+
+TEST_F(LiveEngineTest, AFrameIsAPhotoBitForBit) {
+    CudaEngine live(smallNetwork(), kRepeatable), still(smallNetwork(), kRepeatable);
+    for (const PixelFormat format : kFormats) {
+        for (const char* background : kBackgrounds) {
+            const auto image = wavyFrame({201, 113}, format, 2);
+            const Look look = plainLook(background);
+            const auto expected = asStill(still, image, look);
+            for (int i = 0; i < 3; ++i) {
+                EXPECT_TRUE(sameBytes(*expected, *through(live, image, look).picture->image()))
+                    << background << ", format " << int(format) << ", frame " << i;
+            }
+        }
+    }
+}
+
+TEST_F(LiveEngineTest, SizesFormatsAndBackgroundsMayChangeFromFrameToFrame) {
+    CudaEngine live(smallNetwork(), kRepeatable), still(smallNetwork(), kRepeatable);
+    constexpr std::array sizes{Size{64, 48}, Size{1, 1}, Size{640, 480}, Size{33, 201}, Size{320, 240}};
+    std::vector<std::shared_ptr<const Image>> expected;
+    for (unsigned i = 0; i < 40; ++i) {
+        const auto image = wavyFrame(sizes[i * 7 / 3 % sizes.size()], kFormats[i * 5 / 2 % kFormats.size()], i);
+        const Look look = plainLook(kBackgrounds[i % kBackgrounds.size()]);
+        expected.push_back(asStill(still, image, look));
+        live.submit({image, i, {}}, look);
+        if (i % 3 == 0) live.timeLayers(i % 2 == 0);
+        if (i == 0) continue;
+        EXPECT_TRUE(sameBytes(*expected[i - 1], *live.take().picture->image())) << "frame " << i - 1;
+    }
+    EXPECT_TRUE(sameBytes(*expected.back(), *live.take().picture->image()));
+}
+
+TEST_F(LiveEngineTest, PhotosMayBeCutOutBetweenFrames) {
+    CudaEngine both(smallNetwork(), kRepeatable), still(smallNetwork(), kRepeatable);
+    const Look look = plainLook("blur:50");
+    for (unsigned i = 0; i < 6; ++i) {
+        const auto frame = wavyFrame({320, 240}, PixelFormat::bgr8, i);
+        const auto photo = wavyFrame({200 + int(i) * 50, 300}, PixelFormat::rgba8, i);
+        both.submit({frame, i, {}}, look);
+        EXPECT_TRUE(sameBytes(*asStill(still, photo, look), *asStill(both, photo, look)));
+        EXPECT_TRUE(sameBytes(*asStill(still, frame, look), *both.take().picture->image()));
+    }
+}
+
+/// Frames in which something moves, one look for all: what each shows depends on those before.
+std::vector<std::shared_ptr<const Image>> tendedFrames(Engine& engine, int underWay, int count) {
+    Look look;
+    look.background = parseBackground("color:#2080c0");
+    look.nearestOnly = true;
+    std::vector<std::shared_ptr<const Image>> shown;
+    for (int i = 0; i < count; ++i) {
+        engine.submit({wavyFrame({320, 180}, PixelFormat::nv12, unsigned(i) / 3), std::uint64_t(i), {}}, look);
+        if (i + 1 >= underWay) shown.push_back(engine.take().picture->image());
+    }
+    while (shown.size() < std::size_t(count)) shown.push_back(engine.take().picture->image());
+    return shown;
+}
+
+TEST_F(LiveEngineTest, WhatAFrameKeepsOfTheOneBeforeDoesNotDependOnItsSlot) {
+    CudaEngine one(smallNetwork(), kRepeatable), two(smallNetwork(), kRepeatable);
+    const auto expected = tendedFrames(one, 1, 24);
+    for (int round = 0; round < 5; ++round) {
+        const auto found = tendedFrames(two, 2, 24);
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            EXPECT_TRUE(sameBytes(*expected[i], *found[i])) << "round " << round << ", frame " << i;
+        }
+        two.forget();  // the next round begins as if nothing had been
+    }
+    const auto still = one.composite(*one.cutOut(wavyFrame({320, 180}, PixelFormat::nv12, 7), {}),
+                                     plainLook("color:#2080c0"), {320, 180}, {});
+    EXPECT_FALSE(sameBytes(*expected.back(), *still.picture->image())) << "nothing was tended";
+}
+
+TEST_F(LiveEngineTest, WhatIsForgottenNeverComes) {
+    CudaEngine engine(smallNetwork(), kRepeatable);
+    const Look look = plainLook("blur:50");
+    const auto image = wavyFrame({64, 48}, PixelFormat::rgba8, 1);
+    engine.submit({image, 1, {}}, look);
+    engine.submit({image, 2, {}}, look);
+    engine.forget();
+    EXPECT_THROW(engine.take(), Error);
+    EXPECT_EQ(through(engine, image, look, 3).frame, 3U);
+}
+
+TEST_F(LiveEngineTest, PageLockedFramesAreReadWhereTheyAre) {
+    CudaEngine engine(smallNetwork(), kRepeatable);
+    const auto plain = wavyFrame({320, 240}, PixelFormat::nv12, 1);
+    auto locked = std::make_shared<Image>(plain->size(), plain->format(), engine.frameMemory());
+    std::copy_n(plain->row(0), plain->bytes(), locked->row(0));
+    const Look look = plainLook("color:#000000");
+    for (int i = 0; i < 4; ++i) {
+        EXPECT_TRUE(
+            sameBytes(*through(engine, plain, look).picture->image(), *through(engine, locked, look).picture->image()));
+    }
+}
+
+TEST_F(LiveEngineTest, TheResultStaysOnTheDeviceUntilAskedFor) {
+    CudaEngine engine(smallNetwork(), kRepeatable);
+    const auto image = wavyFrame({320, 240}, PixelFormat::nv12, 1);
+    const Output output = through(engine, image, plainLook("blur:50"));
+    EXPECT_EQ(output.bytesDown, 0U);
+    EXPECT_GE(output.bytesUp, image->bytes());
+    EXPECT_LE(output.bytesUp, image->bytes() + 1024);
+    ASSERT_NE(output.picture->device(), nullptr);
+    EXPECT_EQ(output.picture->device()->size, image->size());
+    EXPECT_EQ(output.picture->image(), output.picture->image()) << "fetched once";
+}
+
+TEST_F(LiveEngineTest, PicturesAreFetchedFromAnyThread) {
+    CudaEngine engine(smallNetwork(), kRepeatable);
+    const Look look = plainLook("blur:50");
+    std::vector<std::future<std::shared_ptr<const Image>>> fetched;
+    std::vector<std::shared_ptr<const Image>> expected;
+    for (unsigned i = 0; i < 12; ++i) {
+        const auto image = wavyFrame({640, 360}, PixelFormat::rgba8, i % 3);
+        const auto picture = through(engine, image, look).picture;
+        fetched.push_back(std::async(std::launch::async, [picture] { return picture->image(); }));
+        if (i < 3) expected.push_back(asStill(engine, image, look));
+    }
+    for (std::size_t i = 0; i < fetched.size(); ++i) EXPECT_TRUE(sameBytes(*expected[i % 3], *fetched[i].get()));
+}
+
+TEST_F(LiveEngineTest, MemoryIsNotWrittenAgainBeforeTheLastAnnouncedCopy) {
+    CudaEngine engine(smallNetwork(), kRepeatable);
+    const Look look = plainLook("blur:50");
+    const auto first = wavyFrame({320, 240}, PixelFormat::rgba8, 1),
+               other = wavyFrame({320, 240}, PixelFormat::rgba8, 2);
+    const auto expected = asStill(engine, first, look);
+    const Stream reader;
+    const PinnedBuffer copy(expected->bytes());
+    {
+        const Output output = through(engine, first, look);
+        const DevicePicture& picture = *output.picture->device();
+        CUDA_CHECK(cudaStreamWaitEvent(reader.get(), picture.ready, 0));
+        // The reader is slow: it sleeps before it copies.
+        CUDA_CHECK(cudaLaunchHostFunc(
+            reader.get(), [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }, nullptr));
+        CUDA_CHECK(
+            cudaMemcpyAsync(copy.as<std::byte>(), picture.rgba, copy.bytes(), cudaMemcpyDeviceToHost, reader.get()));
+        CUDA_CHECK(cudaEventRecord(picture.read, reader.get()));
+    }
+    for (int i = 0; i < 4; ++i) through(engine, other, look);
+    reader.wait();
+    EXPECT_TRUE(std::equal(expected->row(0), expected->row(0) + expected->bytes(), copy.as<std::uint8_t>()));
+}
+
+TEST_F(LiveEngineTest, LayersAreTimedWhenAskedAndChangeNothing) {
+    CudaEngine engine(smallNetwork(), kRepeatable);
+    const auto image = wavyFrame({320, 240}, PixelFormat::rgba8, 1);
+    const Look look = plainLook("blur:50");
+    const auto expected = through(engine, image, look).picture->image();
+    int timed = 0;
+    for (int i = 0; i < 48; ++i) {
+        engine.timeLayers(i % 24 < 20);
+        const Output output = through(engine, image, look);
+        EXPECT_TRUE(sameBytes(*expected, *output.picture->image()));
+        if (i % 24 == 0) {
+            EXPECT_FALSE(output.layerMs.empty()) << "the next one";
+        }
+        if (i % 24 >= 20) {
+            EXPECT_TRUE(output.layerMs.empty()) << "nobody asked";
+        }
+        if (output.layerMs.empty()) {
+            ASSERT_EQ(output.times.size(), 1U);
+            EXPECT_EQ(output.times.front().name, "total");
+            continue;
+        }
+        ++timed;
+        ASSERT_EQ(output.layerMs.size(), engine.layers().size());
+        double layers = 0, network = 0;
+        for (const float ms : output.layerMs) layers += ms;
+        std::vector<std::string> names;
+        for (const StageTime& stage : output.times) {
+            names.push_back(stage.name);
+            if (stage.name == "network") network = stage.ms;
+        }
+        EXPECT_GT(layers, 0);
+        EXPECT_LE(layers, network * 1.01);
+        EXPECT_EQ(names.front(), "upload");
+        EXPECT_EQ(names.back(), "composite");
+    }
+    EXPECT_EQ(timed, 6) << "one in a few: timing costs time";
+    EXPECT_EQ(engine.layers().front().name, smallNetwork()->layers().front().name);
+    EXPECT_GT(engine.layers().front().flops, 0);
+}
+
+TEST_F(LiveEngineTest, AMatteThatIsNotFiniteShowsTheBackgroundAlone) {
+    const std::vector<int> widths{8, 16, 32};
+    ModelTensors tensors = randomUNet(widths, 1);
+    for (auto& [name, tensor] : tensors) {
+        const bool head = tensor.shape.size() == 4 && tensor.shape[0] == 1 && tensor.shape[2] == 1;
+        if (!head) continue;
+        for (std::size_t i = 0; i < tensor.values.size(); ++i) tensor.values[i] = i % 2 == 0 ? 3e38F : -3e38F;
+    }
+    const auto broken = std::make_shared<const UNet>(
+        UNet::load(Safetensors::parse(encodeSafetensors(tensors, unetMetadata(widths)), "broken")));
+    CudaEngine engine(broken, kRepeatable);
+    const auto image = wavyFrame({64, 48}, PixelFormat::bgr8, 1);
+    const Look look = plainLook("color:#00b140");
+    const auto cutout = engine.cutOut(image, {});
+    for (int i = 0; i < 4; ++i) {
+        const Output output =
+            i == 0 ? engine.composite(*cutout, look, image->size(), {}) : through(engine, image, look);
+        EXPECT_FALSE(output.matteUsable);
+        const auto shown = output.picture->image();
+        bool alone = true;
+        for (std::size_t p = 0; p < shown->bytes(); p += 4) {
+            const std::uint8_t* pixel = shown->row(0) + p;
+            alone = alone && pixel[0] == 0 && pixel[1] == 0xB1 && pixel[2] == 0x40;
+        }
+        EXPECT_TRUE(alone);
+    }
+    CudaEngine sound(smallNetwork(), kRepeatable);
+    EXPECT_TRUE(through(sound, image, look).matteUsable);
+}
+
+TEST_F(LiveEngineTest, SinglePrecisionDiffersByRoundingAlone) {
+    CudaEngine fast(smallNetwork(), kRepeatable), exact(smallNetwork(), {.precision = Precision::fp32, .tune = false});
+    EXPECT_NE(exact.info().name.find("f32"), std::string::npos);
+    const auto image = wavyFrame({320, 240}, PixelFormat::bgr8, 1);
+    const Look look = plainLook("transparent");
+    const auto a = through(fast, image, look).picture->image(), b = through(exact, image, look).picture->image();
+    int largest = 0;
+    for (std::size_t i = 3; i < a->bytes(); i += 4) largest = std::max(largest, std::abs(a->row(0)[i] - b->row(0)[i]));
+    EXPECT_GT(largest, 0) << "they run the same kernels";
+    EXPECT_LE(largest, 8);
+}
+
+TEST_F(LiveEngineTest, EachStepThatFailsIsADeviceFailureAndTheFrameGoesOn) {
+    const auto image = wavyFrame({97, 61}, PixelFormat::rgba8, 1);
+    const Look look = plainLook("blur:50");
+    RoundEngine sure("");
+    const auto expected = through(sure, image, look).picture->image();
+    const CudaFault atStart = [](const std::string& step) {
+        return step == "start" ? cudaErrorLaunchFailure : cudaSuccess;
+    };
+    EXPECT_THROW(CudaEngine(smallNetwork(), kRepeatable, atStart), DeviceFailure);
+    for (const char* where : {"prepare", "upload", "network", "composite", "wait"}) {
+        for (const int good : {0, 3}) {
+            int left = good;
+            const CudaFault fault = [&](const std::string& step) {
+                return step == where && left-- <= 0 ? cudaErrorLaunchFailure : cudaSuccess;
+            };
+            if (good == 0) {
+                CudaEngine bare(smallNetwork(), kRepeatable, fault);
+                EXPECT_THROW(through(bare, image, look), DeviceFailure) << where;
+                left = 0;
+            }
+            FallbackEngine engine(std::make_unique<CudaEngine>(smallNetwork(), kRepeatable, fault),
+                                  [](const std::string& reason) { return std::make_unique<RoundEngine>(reason); });
+            engine.submit({image, 0, {}}, look);
+            for (std::uint64_t number = 1; number < 8; ++number) {
+                engine.submit({image, number, {}}, look);
+                EXPECT_EQ(engine.take().frame, number - 1) << where;
+            }
+            const Output last = engine.take();
+            EXPECT_EQ(last.frame, 7U) << where;
+            if (std::string(where) == "prepare" && good > 0) continue;  // is passed twice only
+            EXPECT_EQ(engine.info().kind, EngineKind::cpu) << where;
+            EXPECT_TRUE(sameBytes(*expected, *last.picture->image())) << where;
+        }
+    }
+}
+
+TEST_F(LiveEngineTest, AFullDeviceTakesOneFrameAtATimeThenASmallerNetworkThenTheCpu) {
+    const auto image = wavyFrame({640, 480}, PixelFormat::rgba8, 1);
+    const Look look = plainLook("blur:50");
+    int failures = 0;
+    const CudaFault fault = [&](const std::string& step) {
+        return step == "upload" && failures-- > 0 ? cudaErrorMemoryAllocation : cudaSuccess;
+    };
+    CudaEngine engine(fullNetwork(), kRepeatable, fault);
+    const auto full = through(engine, image, look).picture->image();
+
+    failures = 1;
+    EXPECT_TRUE(sameBytes(*full, *through(engine, image, look).picture->image()));
+    EXPECT_EQ(engine.slots(), 1);
+    ASSERT_EQ(engine.info().warnings.size(), 1U);
+    EXPECT_NE(engine.info().warnings.front().find("one frame at a time"), std::string::npos);
+
+    failures = 1;
+    EXPECT_FALSE(sameBytes(*full, *through(engine, image, look).picture->image()));
+    EXPECT_NE(engine.info().warnings.front().find("instead of"), std::string::npos);
+
+    failures = 100;
+    try {
+        through(engine, image, look);
+        FAIL() << "nothing was thrown";
+    } catch (const DeviceFailure& failure) {
+        EXPECT_FALSE(failure.lasting);
+    }
+    failures = 0;
+    engine.forget();
+    EXPECT_EQ(engine.slots(), 2);
+    EXPECT_TRUE(sameBytes(*full, *through(engine, image, look).picture->image()));
+}
+
+}  // namespace
+}  // namespace matte::test

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens to a live matte on the GPU, held against the CPU: who stays, how steadily, the light on the person and
+// where they stand.
+#include <cuda_fp16.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "inference/cpu/composite.h"
+#include "inference/cpu/people.h"
+#include "inference/cpu/refine.h"
+#include "inference/cpu/steady.h"
+#include "inference/cuda/people.h"
+#include "inference/cuda/steady.h"
+#include "tests/gpu/gpu_case.h"
+#include "tests/gpu/pixel_case.h"
+
+namespace matte::test {
+namespace {
+
+constexpr std::array<float, 3> kMean{0.485F, 0.456F, 0.406F}, kDeviation{0.229F, 0.224F, 0.225F};
+
+/// Frame `number` of soft discs that wander, some of them specks, and thin lines that wind.
+Planes wanderingMatte(Size size, int number, unsigned seed) {
+    Planes matte(size, 1);
+    std::minstd_rand random(seed);
+    const auto next = [&](float from, float to) { return from + (to - from) * float(random() % 1000) / 1000; };
+    const float scale = float(size.longest());
+    for (int part = 0; part < 9; ++part) {
+        const float radius = next(0.01F, part < 2 ? 0.25F : 0.05F) * scale, speed = next(-0.02F, 0.02F) * scale;
+        const float x = next(0, float(size.width)) + speed * float(number), y = next(0, float(size.height));
+        for (int j = 0; j < size.height; ++j) {
+            for (int i = 0; i < size.width; ++i) {
+                float& alpha = matte.row(j)[i];
+                alpha = std::max(alpha, clampUnit(0.5F + (radius - std::hypot(float(i) - x, float(j) - y)) / 4));
+            }
+        }
+    }
+    for (int i = 0; i < size.width; ++i) {
+        const int y = int((0.5F + 0.45F * std::sin(float(i + number) * 0.21F)) * float(size.height));
+        matte.row(std::min(y, size.height - 1))[i] = 0.9F;
+    }
+    return matte;
+}
+
+/// Colours with camera noise and something that moves.
+Planes noisyPicture(Size size, int number) {
+    Planes picture(size, 3);
+    std::minstd_rand random(unsigned(number) + 1);
+    for (int y = 0; y < size.height; ++y) {
+        for (int x = 0; x < size.width; ++x) {
+            const bool hand = std::abs(x - 3 * number - size.width / 4) < 6 && y > size.height / 3;
+            for (int c = 0; c < 3; ++c) {
+                const float room = 0.5F + 0.3F * std::sin(0.05F * float(x + 2 * y) + float(c));
+                picture.row(y)[3 * x + c] = (hand ? 0.8F : room) + 0.004F * float(int(random() % 7) - 3);
+            }
+        }
+    }
+    return picture;
+}
+
+/// [h, w, 8] as the network takes it.
+template <typename T>
+std::vector<T> networkInput(const Planes& picture) {
+    std::vector<T> input(picture.size.pixels() * 8, T(0.0F));
+    for (std::size_t i = 0; i < picture.values.size(); ++i) {
+        input[i / 3 * 8 + i % 3] = T((picture.values[i] - kMean[i % 3]) / kDeviation[i % 3]);
+    }
+    return input;
+}
+
+/// Everything that a live matte needs on the device.
+struct LiveMemory {
+    explicit LiveMemory(Size s)
+        : size(s),
+          kept(device::SteadyMemory::bytes(s)),
+          peopleBytes(device::PeopleScratch::bytes(s)),
+          steadyBytes(device::SteadyScratch::bytes(s)),
+          matte(s.pixels() * sizeof(float)),
+          memory(device::SteadyMemory::in(kept.data(), s)),
+          people(device::PeopleScratch::in(peopleBytes.data(), s)),
+          steady(device::SteadyScratch::in(steadyBytes.data(), s)) {
+        CUDA_CHECK(cudaMemset(peopleBytes.data(), 0xff, peopleBytes.bytes()));
+        CUDA_CHECK(cudaMemset(steadyBytes.data(), 0xff, steadyBytes.bytes()));
+        CUDA_CHECK(cudaDeviceSynchronize());
+        device::forget(memory, stream.get());
+    }
+    std::vector<float> keep(const Planes& found, const Look& look, const device::MatteAlarm& alarm = {}) {
+        const DeviceBuffer source = upload(found.values), block = upload(std::vector{device::lookBlock(look, size)});
+        CUDA_CHECK(cudaDeviceSynchronize());
+        device::keepPeople(source.as<float>(), size, block.as<device::LookBlock>(), alarm, memory.kept, people,
+                           matte.as<float>(), stream.get());
+        stream.wait();
+        return download<float>(matte.data(), size.pixels());
+    }
+    /// Of what keep() left in `matte`.
+    template <typename T>
+    std::vector<float> follow(const Planes& picture, const Look& look, const int* alarm = nullptr) {
+        const DeviceBuffer input = upload(networkInput<T>(picture));
+        const DeviceBuffer block = upload(std::vector{device::lookBlock(look, size)});
+        CUDA_CHECK(cudaDeviceSynchronize());
+        device::steady(matte.as<float>(), input.data(), sizeof(T) == sizeof(float), kMean, kDeviation,
+                       block.as<device::LookBlock>(), alarm, memory, steady, matte.as<float>(), stream.get());
+        stream.wait();
+        return download<float>(matte.data(), size.pixels());
+    }
+
+    Size size;
+    Stream stream;
+    DeviceBuffer kept, peopleBytes, steadyBytes, matte;
+    device::SteadyMemory memory;
+    device::PeopleScratch people;
+    device::SteadyScratch steady;
+};
+
+class LiveMatte : public testing::Test, public testing::WithParamInterface<Size> {};
+INSTANTIATE_TEST_SUITE_P(Sizes,
+                         LiveMatte,
+                         testing::Values(Size{1, 1}, Size{16, 48}, Size{97, 61}, Size{384, 224}, Size{224, 384}),
+                         [](const auto& made) { return text(made.param); });
+
+TEST_P(LiveMatte, TheSamePeopleStayAsOnTheCpu) {
+    const Size size = GetParam();
+    for (const bool specks : {false, true}) {
+        for (const bool nearest : {false, true}) {
+            Look look;
+            look.removeSpecks = specks;
+            look.nearestOnly = nearest;
+            LiveMemory memory(size);
+            People people;
+            for (int number = 0; number < 6; ++number) {
+                Planes expected = wanderingMatte(size, number, 5);
+                const std::vector<float> found = memory.keep(expected, look);
+                people.keep(specks, nearest, expected);
+                expectClose("frame " + std::to_string(number), difference(expected.values, found), {2e-6, 1e-7});
+            }
+        }
+    }
+}
+
+TEST_P(LiveMatte, AHardMatteHasTheSameParts) {
+    // Noise at the threshold: thousands of small parts that wind around each other.
+    const Size size = GetParam();
+    Look look;
+    look.nearestOnly = true;
+    LiveMemory memory(size);
+    for (const unsigned percent : {45U, 55U, 65U}) {
+        Planes expected(size, 1);
+        std::minstd_rand random(percent);
+        for (float& alpha : expected.values) alpha = random() % 100 < percent ? 1.0F : 0.0F;
+        device::forget(memory.memory, memory.stream.get());
+        const std::vector<float> found = memory.keep(expected, look);
+        People().keep(true, true, expected);
+        expectClose(std::to_string(percent) + "%", difference(expected.values, found), {2e-6, 1e-7});
+    }
+}
+
+TEST_P(LiveMatte, ItIsHeldSteadyAsOnTheCpu) {
+    const Size size = GetParam();
+    for (const float steadiness : {0.0F, 0.7F, 1.0F}) {
+        Look look;
+        look.steadiness = steadiness;
+        look.removeSpecks = false;
+        LiveMemory floats(size), halves(size);
+        Steady steady;
+        for (int number = 0; number < 8; ++number) {
+            const int scene = number < 6 ? number : 400 + number;  // a cut
+            Planes matte = wanderingMatte(size, number / 2, 5);
+            const Planes picture = noisyPicture(size, scene);
+            floats.keep(matte, look);
+            halves.keep(matte, look);
+            const auto found = floats.follow<float>(picture, look);
+            const auto rounded = halves.follow<__half>(picture, look);
+            steady.follow(picture, steadiness, matte);
+            const std::string name = "steadiness " + std::to_string(steadiness) + ", frame " + std::to_string(number);
+            expectClose(name, difference(matte.values, found), {2e-4, 2e-6});
+            // Half's own rounding of the picture, of which a rate depends.
+            expectClose(name + ", halves", difference(matte.values, rounded), {0.05, 1e-3});
+        }
+    }
+}
+
+TEST_P(LiveMatte, AMatteThatIsNotFiniteIsForgotten) {
+    const Size size = GetParam();
+    const Look look;
+    LiveMemory memory(size);
+    Planes matte(size, 1);
+    std::ranges::fill(matte.values, 1.0F);
+    const Planes picture = noisyPicture(size, 0);
+    memory.keep(matte, look);
+    memory.follow<float>(picture, look);
+
+    Planes broken = matte;
+    broken.values.back() = std::numeric_limits<float>::quiet_NaN();
+    const DeviceBuffer alarm = upload(std::vector<int>{0});
+    const auto kept = memory.keep(broken, look, {alarm.as<int>(), nullptr});
+    EXPECT_EQ(download<int>(alarm.data(), 1).front(), 1);
+    EXPECT_EQ(kept.back(), 0);
+    memory.follow<float>(picture, look, alarm.as<int>());
+
+    std::ranges::fill(matte.values, 0.25F);
+    memory.keep(matte, look);
+    for (const float alpha : memory.follow<float>(picture, look)) EXPECT_EQ(alpha, 0.25F);
+}
+
+/// A field on the CPU, and the same on the device.
+struct Lit {
+    Lit(PixelFormat format, Size size, Size points)
+        : picture(format, size, 3),
+          plate(wavyImage(size, PixelFormat::rgba8, 12)),
+          fields(points, field::kChannels),
+          memory(points),
+          wrap(points.pixels() * sizeof(float4)) {
+        const Planes guide = resampleToPlanes(picture.image.view(), points);
+        fitGuidedFilter(guide, roundMatte({64, 48}), fields);
+        alpha = evaluateAlpha(guide, fields);
+        linear = toLinear(guide);
+        estimateColors(linear, alpha, fields);
+        blurBackground(linear, alpha, 5, fields);
+        memory.set(fields, linear, alpha);
+        onDevice = memory.fields();
+        onDevice.wrap = wrap.as<float4>();
+        const auto* bytes = plate.row(0);
+        plateBytes = upload(std::vector<std::uint8_t>(bytes, bytes + plate.bytes()));
+    }
+    PictureCase picture;
+    Image plate;
+    Planes fields, alpha, linear;
+    GridCase memory;
+    DeviceBuffer wrap, plateBytes;
+    device::Fields onDevice;
+};
+
+TEST(LiveLook, LightAndPlaceAreAsOnTheCpu) {
+    const Size size{321, 181};
+    const Stand stands[] = {
+        {}, {.mirrored = true}, {.scale = 0.6F, .x = 0.2F, .y = -0.1F}, {.mirrored = true, .scale = 1.7F, .y = 0.3F}};
+    for (const PixelFormat format : {PixelFormat::rgba8, PixelFormat::bgr8, PixelFormat::nv12, PixelFormat::yuyv}) {
+        Lit lit(format, size, {160, 90});
+        const Stream stream;
+        const DeviceBuffer out(size.pixels() * 4);
+        for (const char* background : {"blur:20", "color:#2080c0", "image:plate"}) {
+            for (const Stand& stand : stands) {
+                for (const float strength : {0.0F, 0.8F}) {
+                    Look look;
+                    look.background = parseBackground(background);
+                    look.stand = stand;
+                    look.lightWrap = strength;
+                    const bool image = look.background.kind == Background::Kind::image;
+                    const Image* plate = image ? &lit.plate : nullptr;
+                    const auto* plateOnDevice = image ? lit.plateBytes.as<std::uint8_t>() : nullptr;
+                    const DeviceBuffer block = upload(std::vector{device::lookBlock(look, {160, 90})});
+                    CUDA_CHECK(cudaDeviceSynchronize());
+                    const std::string name = nameOf(format) + " over " + background + ", scale " +
+                                             std::to_string(stand.scale) + (stand.mirrored ? ", mirrored" : "");
+                    if (strength > 0) {
+                        RefineScratch scratch;
+                        wrapLight(lit.alpha, wrapSource(look, plate), lit.fields, scratch);
+                        device::wrapLight(lit.onDevice, lit.memory.scratch(), block.as<device::LookBlock>(),
+                                          plateOnDevice, size, stream.get());
+                        stream.wait();
+                        expectClose(name + ": light",
+                                    difference(GridCase::channels(lit.fields, field::kWrap),
+                                               lit.memory.channelsOf(lit.onDevice.wrap)),
+                                    {5e-3, 1e-4});
+                    }
+                    device::compositeOver(lit.picture.source(), lit.onDevice, block.as<device::LookBlock>(),
+                                          plateOnDevice, out.as<std::uint8_t>(), stream.get());
+                    stream.wait();
+                    const Image expected = compositeOver(lit.picture.image.view(), lit.fields, look, plate, {});
+                    const std::vector<std::uint8_t> bytes(expected.row(0), expected.row(0) + expected.bytes());
+                    // A pixel whose alpha turns from not quite to wholly the person's is one level off.
+                    expectClose(name, difference(bytes, download<std::uint8_t>(out.data(), size.pixels() * 4)),
+                                {6, 0.08});
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace matte::test

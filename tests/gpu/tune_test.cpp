@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The measured choice on a real device: legal, quick, remembered, the same for every slot.
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "inference/cuda/conv_tune.h"
+#include "tests/gpu/gpu_case.h"
+#include "tests/gpu/network_case.h"
+#include "tests/support/scratch_folder.h"
+
+namespace matte::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Choices = std::map<std::string, std::string>;
+
+class Tuner : public testing::Test {
+protected:
+    /// What a new tuner chooses for every layer of a network, and how long it takes.
+    std::chrono::duration<double> configure(Size size, std::vector<std::string>& choices) const {
+        const auto weights = std::make_shared<const CudaWeights>(randomNetwork(32, 7), CudaNetwork::bestKernel());
+        const auto tuner = std::make_shared<ConvTuner>(weights, file());
+        CudaNetwork network(weights,
+                            [tuner](const auto& shape, const auto& ranked) { return (*tuner)(shape, ranked); });
+        const auto start = Clock::now();
+        network.configure(size);
+        choices = network.choices();
+        return Clock::now() - start;
+    }
+    [[nodiscard]] std::filesystem::path file() const { return folder_ / "kernels.json"; }
+    ScratchFolder folder_;
+};
+
+TEST_F(Tuner, MeasuresOnceAndRemembers) {
+    std::vector<std::string> measured, remembered;
+    const auto first = configure({512, 288}, measured), second = configure({512, 288}, remembered);
+    EXPECT_LT(first.count(), 2.0);
+    EXPECT_LT(second.count(), first.count() / 2);
+    EXPECT_EQ(measured, remembered);
+    EXPECT_TRUE(std::filesystem::exists(file()));
+    std::printf("tuning took %.0f ms, then %.1f ms\n", first.count() * 1e3, second.count() * 1e3);
+}
+
+TEST_F(Tuner, ALargeInputStaysInsideTheLimit) {
+    std::vector<std::string> choices;
+    EXPECT_LT(configure({1920, 1088}, choices).count(), 2.0);
+}
+
+TEST_F(Tuner, ATunedNetworkComputesTheSameMatte) {
+    const UNet unet = randomNetwork(16, 7);
+    const oracle::Activation input = oracle::noise(96, 128, 3, 8);
+    const ConvKernel kernel = CudaNetwork::bestKernel();
+    const auto weights = std::make_shared<const CudaWeights>(unet, kernel);
+    const auto tuner = std::make_shared<ConvTuner>(weights, file());
+    CudaNetwork ranked(weights),
+        tuned(weights, [tuner](const auto&shape, const auto&configs) { return (*tuner)(shape, configs); });
+    std::vector<float> results[2];
+    int next = 0;
+    for (CudaNetwork* network : {&ranked, &tuned}) {
+        network->configure({128, 96});
+        setInput(*network, kernel, input);
+        const Stream stream;
+        network->forward(stream.get());
+        stream.wait();
+        results[next++] = alphaOf(*network);
+    }
+    expectClose("alpha", difference(results[0], results[1]), {1.2e-2, 5e-4});
+}
+
+TEST_F(Tuner, AFullDeviceIsNoError) {
+    const auto weights = std::make_shared<const CudaWeights>(randomNetwork(8, 7), CudaNetwork::bestKernel());
+    ConvTuner tuner(weights, file());
+    // A layer of this network, on a picture that no device holds.
+    const ConvShape shape{ConvKind::conv3x3, 1, 1 << 17, 1 << 17, 8, 0, 8, true};
+    const std::vector<ConvConfig> ranked = rankedConfigs(shape, DeviceFacts::current(), weights->kernel());
+    EXPECT_EQ(tuner(shape, ranked), ranked.front());
+}
+
+}  // namespace
+}  // namespace matte::test

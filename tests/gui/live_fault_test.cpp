@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes wrong live: the window goes on, the user is told, and nothing of the room is shown.
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QTest>
+#include <QTimer>
+
+#include "gui/banner.h"
+#include "gui/camera_light.h"
+#include "gui/canvas.h"
+#include "gui/live_control.h"
+#include "gui/viewport.h"
+#include "tests/gui/groups.h"
+#include "tests/gui/live_fixture.h"
+
+namespace matte::test {
+
+class LiveFaultTest : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void beforeTheFirstMatteTheBackgroundAloneIsShown() {
+        LiveFixture live;
+        live.script.unusableMattes = true;
+        live.press(Qt::Key_Space);
+        live.feed.push(160, 120);
+        QTRY_VERIFY(live.window().canvas().liveShown());
+        QTRY_VERIFY(live.backgroundShown());
+        QTRY_COMPARE(int(live.window().live().statistics().matteFailures), 1);
+        QVERIFY(live.backgroundShown());
+        live.script.unusableMattes = false;
+        live.showNext();
+        QVERIFY(live.personShown());
+    }
+
+    void aMatteThatIsMissingLeavesTheLastGoodPicture() {
+        LiveFixture live;
+        live.start();
+        const QColor good = live.shown();
+        live.script.unusableMattes = true;
+        live.feed.push(160, 120);
+        QTRY_COMPARE(int(live.window().live().statistics().matteFailures), 1);
+        QTest::qWait(50);
+        QCOMPARE(live.shown(), good);
+    }
+
+    void f8HidesThePersonAtOnce() {
+        LiveFixture live;
+        live.start();
+        live.script.takeMs = 500;  // the engine is of no help
+        live.feed.push(160, 120);
+        QElapsedTimer clock;
+        clock.start();
+        live.press(Qt::Key_F8);
+        QTRY_VERIFY_WITH_TIMEOUT(live.backgroundShown(), 200);
+        QVERIFY2(clock.elapsed() < 200, qPrintable(QString::number(clock.elapsed())));
+        QVERIFY(live.window().canvas().personHidden());
+        live.script.takeMs = 0;
+        live.feed.push(160, 120);
+        QTest::qWait(700);
+        QVERIFY(live.backgroundShown());  // newer frames change nothing
+        live.press(Qt::Key_F8);
+        QTRY_VERIFY(live.personShown());
+        QVERIFY(!live.window().canvas().personHidden());
+    }
+
+    void thePanicKeyWorksBehindADialog() {
+        LiveFixture live;
+        live.start();
+        QVERIFY(live.personShown());
+        QTimer::singleShot(0, &live.window(), [] {
+            QWidget* dialog = QApplication::activeModalWidget();
+            QTest::keyClick(dialog, Qt::Key_F8);
+            dialog->close();
+        });
+        live.window().actions()[ActionId::shortcuts]->trigger();  // returns when its dialog is closed
+        QVERIFY(live.window().actions()[ActionId::hidePerson]->isChecked());
+        QTRY_VERIFY(live.backgroundShown());
+    }
+
+    void hiddenStaysHiddenOverAStop() {
+        LiveFixture live;
+        live.press(Qt::Key_F8);
+        live.press(Qt::Key_Space);
+        live.feed.push(160, 120);
+        QTRY_VERIFY(live.window().canvas().liveShown());
+        QTest::qWait(100);
+        QVERIFY(live.backgroundShown() && live.window().canvas().personHidden());
+    }
+
+    void aLostSourceIsToldAndComesBackByItself() {
+        LiveFixture live;
+        live.start();
+        const QColor good = live.shown();
+        live.feed.lose("The camera was unplugged: plug it in again.");
+        QTRY_VERIFY(live.base.hasError());
+        QVERIFY(live.base.banner().contains("unplugged"));
+        QVERIFY(live.window().canvas().light().text().isEmpty());  // nobody is filmed now
+        QVERIFY(live.window().live().isOn());
+        QCOMPARE(live.shown(), good);
+        QTRY_COMPARE(live.feed.opened(), 2);
+        live.showNext();
+        QTRY_VERIFY(!live.base.hasError());
+        QVERIFY(live.base.banner().contains("is back"));
+        QVERIFY(live.personShown());
+        QVERIFY(live.window().canvas().light().isVisible());
+    }
+
+    void anEngineThatThrowsIsToldAndGoesOn() {
+        LiveFixture live;
+        live.start();
+        live.script.failTakes = 1;
+        live.feed.push(160, 120);
+        QTRY_VERIFY(live.base.hasError());
+        QVERIFY(live.base.banner().contains("scripted engine broke"));
+        live.showNext();
+        QVERIFY(live.personShown());
+        QTRY_VERIFY(!live.base.hasError());
+    }
+
+    void anEngineThatCantBeMadeLeavesTheBackground() {
+        LiveFixture live;
+        live.script.failMaking = true;
+        live.press(Qt::Key_Space);
+        live.feed.push(160, 120);
+        QTRY_VERIFY(live.base.hasError());
+        QTRY_VERIFY(live.backgroundShown());
+    }
+
+    void keysAreAnsweredWhileTheEngineStalls() {
+        LiveFixture live;
+        live.start();
+        live.script.takeMs = 2000;
+        live.feed.push(160, 120);
+        QTest::qWait(100);
+        qint64 longest = 0;
+        for (int i = 0; i < 10; ++i) {
+            QElapsedTimer clock;
+            clock.start();
+            live.press(Qt::Key_M);
+            QCoreApplication::processEvents();
+            longest = std::max(longest, clock.elapsed());
+            QTest::qWait(20);
+        }
+        QVERIFY2(longest < 100, qPrintable(QString::number(longest) + " ms"));
+        live.press(Qt::Key_Space);
+        QVERIFY(!live.window().live().isOn());
+        live.script.takeMs = 0;
+    }
+
+    void framesMayChangeTheirSize() {
+        LiveFixture live;
+        live.start();
+        for (const Size size : {Size{64, 120}, Size{320, 180}, Size{161, 91}, Size{160, 120}}) {
+            live.showNext(size.width, size.height);
+            QVERIFY(live.personShown());
+        }
+    }
+
+    void aLostContextIsFilledAgain() {
+        LiveFixture live;
+        live.start();
+        const QColor good = live.shown();
+        QWidget* canvas = &live.window().canvas();
+        QWidget* home = canvas->parentWidget();
+        canvas->setParent(nullptr);  // Qt makes a new context for another window
+        canvas->show();
+        QTRY_COMPARE(live.shown(), good);
+        live.showNext();
+        QVERIFY(live.personShown());
+        canvas->setParent(home);
+    }
+
+    void closingWhileTheSourceIsSilentEnds() {
+        QElapsedTimer clock;
+        {
+            LiveFixture live;
+            live.press(Qt::Key_Space);
+            QTRY_COMPARE(live.feed.opened(), 1);
+            live.window().close();
+            clock.start();
+        }
+        QVERIFY(clock.elapsed() < 2000);
+    }
+};
+
+int runLiveFaultTests(int argc, char** argv) {
+    LiveFaultTest test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+}  // namespace matte::test
+
+#include "live_fault_test.moc"

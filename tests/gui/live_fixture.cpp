@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/gui/live_fixture.h"
+
+#include <QTest>
+
+#include "gui/live_control.h"
+
+namespace matte::test {
+namespace {
+
+constexpr int kMark = 201;  // the scripted engine's green
+
+Background behind() {
+    Background background;
+    background.kind = Background::Kind::color;
+    background.color = kBehind;
+    return background;
+}
+
+}  // namespace
+
+LiveFixture::LiveFixture(const PhotoSession::EngineFactory& liveEngine)
+    : base({},
+           {.background = behind(),
+            .makeLiveEngine = liveEngine ? liveEngine : [this] { return scriptedEngine(script); },
+            .open = [this](const SourceSpec&, const CaptureSettings&, const std::stop_token&) { return feed.open(); },
+            .watchCameras = false}) {
+    window().setMode(Mode::live);
+}
+
+void LiveFixture::start() {
+    press(Qt::Key_Space);
+    QTRY_VERIFY(window().live().isOn());
+    showNext();
+}
+
+void LiveFixture::showNext(int width, int height) {
+    const auto before = window().live().framesPresented();
+    feed.push(width, height);
+    QTRY_VERIFY(window().live().framesPresented() > before);
+}
+
+void LiveFixture::press(int key, Qt::KeyboardModifiers modifiers) {
+    QTest::keyClick(&window(), Qt::Key(key), modifiers);
+}
+
+bool LiveFixture::personShown() const {
+    return shown().green() == kMark;
+}
+
+bool LiveFixture::backgroundShown() const {
+    return shown() == QColor(kBehind.r, kBehind.g, kBehind.b);
+}
+
+}  // namespace matte::test

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+// Live mode as a user meets it: start and stop, sources, the look, both modes side by side, what is remembered, and
+// runs that are driven from the command line.
+#include <QAbstractButton>
+#include <QAction>
+#include <QButtonGroup>
+#include <QDropEvent>
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QMenu>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSlider>
+#include <QTest>
+#include <QUrl>
+
+#include "gui/bare_window.h"
+#include "gui/camera_light.h"
+#include "gui/canvas.h"
+#include "gui/driven_run.h"
+#include "gui/gallery.h"
+#include "gui/live_control.h"
+#include "gui/live_group.h"
+#include "gui/live_page.h"
+#include "gui/look_panel.h"
+#include "gui/person_group.h"
+#include "gui/profiles.h"
+#include "gui/slider_row.h"
+#include "gui/snapshots.h"
+#include "gui/source_picker.h"
+#include "gui/status_line.h"
+#include "gui/timing_overlay.h"
+#include "gui/toggle.h"
+#include "gui/viewport.h"
+#include "gui/window_bars.h"
+#include "tests/gui/groups.h"
+#include "tests/gui/live_fixture.h"
+
+namespace matte::test {
+namespace {
+
+CameraInfo camera(const std::string& name) {
+    return {
+        "id-" + name,
+        name,
+        {{Encoding::mjpg, {1280, 720}, {60, 30}}, {Encoding::yuyv, {640, 480}, {30}}, {Encoding::other, {8, 8}, {}}}};
+}
+
+QAction* entry(const QMenu& menu, const QString& text) {
+    for (QAction* action : menu.actions()) {
+        if (action->text().contains(text)) return action;
+        if (!action->menu()) continue;
+        if (QAction* found = entry(*action->menu(), text)) return found;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+class LiveTest : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void spaceStartsAndStops() {
+        LiveFixture live;
+        Canvas& canvas = live.window().canvas();
+        QVERIFY(canvas.livePage().isVisible() && canvas.light().text().isEmpty());
+        live.start();
+        QVERIFY(!canvas.livePage().isVisible());
+        QVERIFY(live.personShown());
+        QVERIFY(canvas.light().isVisible() && canvas.light().text().contains("Camera on"));
+        QTRY_VERIFY(live.window().status().text().contains("160 × 120"));
+        QTRY_VERIFY(live.window().status().text().contains("Scripted engine"));
+        live.press(Qt::Key_Space);
+        QVERIFY(canvas.livePage().isVisible() && !canvas.light().isVisible());
+        QVERIFY(live.window().live().status().state == LiveStatus::State::stopped);
+        live.press(Qt::Key_L, Qt::ControlModifier);
+        QVERIFY(live.window().live().isOn());
+        QCOMPARE(live.script.made.load(), 1);  // the engine is kept
+    }
+
+    void startingFromPhotoModeEntersLiveMode() {
+        LiveFixture live;
+        live.window().setMode(Mode::photo);
+        live.press(Qt::Key_L, Qt::ControlModifier);
+        QVERIFY(live.window().liveControl().mode() == Mode::live);
+        live.showNext();
+        QVERIFY(live.personShown());
+    }
+
+    void bothModesKeepWhatTheyHave() {
+        LiveFixture live;
+        live.window().setMode(Mode::photo);
+        live.base.open();
+        live.window().panel().threshold().slider().setValue(40);
+        const QColor photo = live.shown();
+        live.press(Qt::Key_L, Qt::ControlModifier);
+        live.showNext();
+        QVERIFY(live.personShown());
+        live.window().actions()[ActionId::photoMode]->trigger();
+        QVERIFY(!live.window().live().isOn());  // the camera is off
+        QVERIFY(live.window().document().isOpen());
+        QTRY_COMPARE(live.shown(), photo);
+        QVERIFY(live.window().document().undoStack().canUndo());
+        QVERIFY(live.window().status().text().contains("photo.png"));
+        live.window().actions()[ActionId::liveMode]->trigger();
+        QVERIFY(live.window().canvas().livePage().isVisible());  // off until it is started
+    }
+
+    void everyControlReachesTheLookAndCanBeUndone() {
+        LiveFixture live;
+        live.start();
+        LiveGroup& group = live.window().panel().live();
+        PersonGroup& person = live.window().panel().person();
+        const auto look = [&]() -> const Look& { return live.window().document().look(); };
+        const Look before = look();
+        QVERIFY(before.stand.mirrored);  // a camera is a mirror
+        QTest::mouseClick(&group.mirror(), Qt::LeftButton);
+        QTest::mouseClick(&group.specks(), Qt::LeftButton);
+        QTest::mouseClick(&group.nearest(), Qt::LeftButton);
+        group.steadiness().slider().setValue(20);
+        person.lightWrap().slider().setValue(35);
+        person.scale().slider().setValue(150);
+        person.across().slider().setValue(-25);
+        person.down().slider().setValue(10);
+        QVERIFY(!look().stand.mirrored && !look().removeSpecks && look().nearestOnly);
+        QCOMPARE(look().steadiness, 0.2F);
+        QCOMPARE(look().lightWrap, 0.35F);
+        QCOMPARE(look().stand.scale, 1.5F);
+        QCOMPARE(look().stand.x, -0.25F);
+        QCOMPARE(look().stand.y, 0.1F);
+        while (live.window().document().undoStack().canUndo()) live.press(Qt::Key_Z, Qt::ControlModifier);
+        QVERIFY(look() == before);
+        QVERIFY(group.mirror().isChecked() && person.scale().value() == 100);
+    }
+
+    void keysTurnPartsOfTheLookOnAndOff() {
+        LiveFixture live;
+        const auto look = [&]() -> const Look& { return live.window().document().look(); };
+        const Look before = look();
+        for (int round = 0; round < 2; ++round) {
+            for (const int key : {Qt::Key_M, Qt::Key_T, Qt::Key_K, Qt::Key_N, Qt::Key_D}) live.press(key);
+            const bool off = round == 0;
+            QCOMPARE(look().stand.mirrored, off != before.stand.mirrored);
+            QCOMPARE(look().steadiness, off ? 0.0F : before.steadiness);
+            QCOMPARE(look().removeSpecks, off != before.removeSpecks);
+            QCOMPARE(look().nearestOnly, off != before.nearestOnly);
+            QCOMPARE(look().decontaminate, off != before.decontaminate);
+        }
+        live.press(Qt::Key_W);
+        QVERIFY(look().lightWrap > 0);
+        live.press(Qt::Key_W);
+        QCOMPARE(look().lightWrap, 0.0F);
+        live.window().panel().person().scale().slider().setValue(200);
+        live.press(Qt::Key_R);
+        QCOMPARE(look().stand.scale, 1.0F);
+        QCOMPARE(look().stand.mirrored, before.stand.mirrored);
+    }
+
+    void shiftMovesAndScalesThePerson() {
+        LiveFixture live;
+        live.start();
+        Viewport& viewport = live.window().canvas().viewport();
+        const QPoint middle = viewport.rect().center();
+        QTest::mousePress(&viewport, Qt::LeftButton, Qt::ShiftModifier, middle);
+        for (int step = 1; step <= 3; ++step) QTest::mouseMove(&viewport, middle + QPoint(20 * step, 0));
+        QTest::mouseRelease(&viewport, Qt::LeftButton, Qt::ShiftModifier, middle + QPoint(60, 0));
+        const double shownWidth = 160 * viewport.zoom() / viewport.devicePixelRatioF();
+        const Document& document = live.window().document();
+        QVERIFY(std::abs(document.look().stand.x - 60 / shownWidth) < 0.02);
+        QCOMPARE(document.undoStack().count(), 1);
+        QWheelEvent wheel(QPointF(middle), viewport.mapToGlobal(QPointF(middle)), {}, {0, 120}, Qt::NoButton,
+                          Qt::ShiftModifier, Qt::NoScrollPhase, false);
+        QCoreApplication::sendEvent(&viewport, &wheel);
+        QVERIFY(document.look().stand.scale > 1);
+    }
+
+    void theLookReachesTheLiveEngine() {
+        EngineLog log;
+        LiveFixture live(fakeEngine(log));
+        live.start();
+        QTRY_VERIFY(live.backgroundShown());  // the fake engine's picture is all background
+        live.window().panel().kinds().button(int(Background::Kind::blur))->click();
+        QTRY_COMPARE(live.shown(), QColor(50, 50, 50));  // the last frame again, without a new one
+        QVERIFY(log.lastLook().stand.mirrored);
+    }
+
+    void sourcesAreChosenFromTheMenu() {
+        LiveFixture live;
+        live.window().liveControl().setCameras({camera("Desk"), camera("Desk (2)")});
+        SourcePicker& picker = live.window().bars().sources();
+        QVERIFY(live.window().canvas().livePage().text().contains("Desk, Desk (2)"));
+        entry(*picker.menu(), "Desk (2)")->trigger();
+        QVERIFY(picker.text().contains("Desk (2)"));
+        Q_EMIT picker.menu()->aboutToShow();
+        QVERIFY(!entry(*picker.menu(), "8 × 8"));  // it can't be read
+        entry(*picker.menu(), "30 a second")->trigger();
+        const LiveSource& source = live.window().settings().live.source;
+        QVERIFY(source.encoding == Encoding::mjpg && source.rate == 30 && (source.size == Size{1280, 720}));
+        QVERIFY(source.spec.name == "Desk (2)");
+        Q_EMIT picker.menu()->aboutToShow();
+        entry(*picker.menu(), "Test person  640")->trigger();
+        QVERIFY(source.spec.kind == SourceSpec::Kind::test);
+        QVERIFY(!live.window().document().look().stand.mirrored);  // what is no camera is no mirror
+        live.window().liveControl().setCameras({});
+        QVERIFY(live.window().canvas().livePage().text().contains("No camera was found"));
+    }
+
+    void aNewSourceStartsAtOnceWhenOneIsOn() {
+        LiveFixture live;
+        live.start();
+        const int opened = live.feed.opened();
+        live.window().goLive("test:person:640x480");
+        QTRY_COMPARE(live.feed.opened(), opened + 1);
+        QVERIFY(live.window().live().isOn());
+        QVERIFY(!live.window().canvas().light().text().contains("Camera on"));  // what plays is no camera
+    }
+
+    void aDroppedPictureGoesBehindAndAVideoIsPlayed() {
+        LiveFixture live;
+        const auto drop = [&](const QString& path) {
+            QMimeData data;
+            data.setUrls({QUrl::fromLocalFile(path)});
+            QDragEnterEvent enter({9, 9}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+            QCoreApplication::sendEvent(&live.window(), &enter);
+            QDropEvent event(QPointF(9, 9), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+            QCoreApplication::sendEvent(&live.window(), &event);
+        };
+        drop(writePhoto(live.base.folder / "wall.png"));
+        QTRY_VERIFY(live.window().document().look().background.kind == Background::Kind::image);
+        QVERIFY(live.window().liveControl().mode() == Mode::live);
+        drop(writeText(live.base.folder / "clip.mp4", "none"));
+        QVERIFY(live.window().live().isOn());
+        QVERIFY(live.window().live().source().spec.name.ends_with("clip.mp4"));
+    }
+
+    void theGallerysPicturesGoBehind() {
+        LiveFixture live;
+        live.window().panel().kinds().button(int(Background::Kind::image));
+        auto* gallery = live.window().findChild<Gallery*>();
+        const auto thumbnails = gallery->findChildren<QPushButton*>();
+        QVERIFY(thumbnails.size() >= 6);
+        for (QPushButton* thumbnail : thumbnails) QTRY_VERIFY(!thumbnail->icon().isNull());
+        thumbnails.first()->click();
+        QTRY_VERIFY(live.window().document().look().background.kind == Background::Kind::image);
+        QVERIFY(live.window().document().look().background.imagePath.ends_with(".jpg"));
+    }
+
+    void theOverlayShowsLayersAndHistory() {
+        LiveFixture live;
+        live.start();
+        TimingOverlay& timing = live.window().canvas().timing();
+        live.press(Qt::Key_F3);
+        QVERIFY(timing.isVisible());
+        live.showNext();
+        live.showNext();
+        timing.refresh();
+        const TimingLayout layout(timing.size());
+        QTest::mouseClick(&timing, Qt::LeftButton, {}, layout.column(1, 2).center());
+        QCOMPARE(timing.selected(), 1);
+        QTest::keyClick(&timing, Qt::Key_Left);
+        QCOMPARE(timing.selected(), 0);
+        const QImage drawn = timing.grab().toImage();
+        QVERIFY(drawn.pixelColor(layout.column(0, 2).center().x(), layout.layers.bottom() - 4).value() > 150);
+        QVERIFY(timing.cost().drawMs > 0);
+        live.press(Qt::Key_F3);
+        QVERIFY(!timing.isVisible());
+    }
+
+    void snapshotsAreWrittenWithAndWithoutBackground() {
+        EngineLog log;
+        LiveFixture live(fakeEngine(log));
+        live.start();
+        const QString folder = QString::fromStdString((live.base.folder / "").string());
+        Snapshots& snapshots = live.window().snapshots();
+        QSignalSpy saved(&snapshots, &Snapshots::saved);
+        snapshots.take(folder);
+        QTRY_COMPARE(saved.count(), 1);
+        QCOMPARE(QImage(saved[0][0].toString()).pixelColor(5, 5), QColor(kBehind.r, kBehind.g, kBehind.b));
+        snapshots.takeCutout(folder);
+        QTRY_COMPARE(saved.count(), 2);
+        QCOMPARE(QImage(saved[1][0].toString()).pixelColor(5, 5).alpha(), 128);
+        QTRY_VERIFY(log.lastLook().background.kind == Background::Kind::color);  // the look is as it was
+        QVERIFY(live.backgroundShown());
+    }
+
+    void profilesKeepLookAndSource() {
+        LiveFixture live;
+        LiveSource desk;
+        desk.spec.name = "Desk";
+        Look look;
+        look.threshold = 0.3F;
+        QVERIFY(live.window().profiles().keep({"Evening", look, desk}));
+        live.base.restart();
+        live.press(Qt::Key_1, Qt::ControlModifier);
+        QCOMPARE(live.window().document().look().threshold, 0.3F);
+        QVERIFY(live.window().settings().live.source == desk);
+        live.press(Qt::Key_Z, Qt::ControlModifier);
+        QVERIFY(live.window().document().look().threshold != 0.3F);
+        live.window().profiles().forget("Evening");
+        QVERIFY(live.window().settings().live.profiles.isEmpty());
+    }
+
+    void theSmallWindowComesAndGoes() {
+        LiveFixture live;
+        live.start();
+        const QSize before = live.window().size();
+        live.press(Qt::Key_M, Qt::ControlModifier);
+        QVERIFY(live.window().bare().inCorner());
+        QTRY_VERIFY(live.window().width() < 500 && !live.window().panel().isVisible());
+        QVERIFY(live.window().canvas().light().isVisible());  // the light stays
+        live.showNext();
+        live.window().actions()[ActionId::corner]->trigger();
+        QTRY_VERIFY(live.window().panel().isVisible());
+        QTRY_COMPARE(live.window().size(), before);
+    }
+
+    void modeSourceAndMirrorAreRemembered() {
+        LiveFixture live;
+        LiveSource source;
+        source.spec.name = "Desk";
+        source.encoding = Encoding::yuyv;
+        source.size = {640, 480};
+        source.rate = 30;
+        live.window().liveControl().choose(source);
+        live.press(Qt::Key_M);
+        QVERIFY(!live.window().document().look().stand.mirrored);
+        live.base.restart();
+        QVERIFY(live.window().liveControl().mode() == Mode::live);
+        QVERIFY(live.window().settings().live.source == source);
+        QVERIFY(!live.window().document().look().stand.mirrored);
+        QVERIFY(!live.window().live().isOn());  // nobody is filmed before they say so
+    }
+
+    void aDrivenRunEndsByItselfAndWritesItsStatistics() {
+        LiveFixture live;
+        const QString file = QString::fromStdString((live.base.folder / "run.json").string());
+        const QString trace = QString::fromStdString((live.base.folder / "trace.json").string());
+        DrivenRun run(live.window(), {.source = LiveSource{}, .frames = 3, .statistics = file, .trace = trace});
+        QSignalSpy ended(&run, &DrivenRun::ended);
+        run.begin();
+        for (int i = 0; i < 3; ++i) live.showNext();
+        QCOMPARE(ended.count(), 1);
+        QCOMPARE(ended[0][0].toInt(), 0);
+        QFile written(file), traced(trace);
+        QVERIFY(written.open(QIODevice::ReadOnly) && traced.open(QIODevice::ReadOnly));
+        const QJsonObject object = QJsonDocument::fromJson(written.readAll()).object();
+        QCOMPARE(object["frames"].toObject()["presented"].toInt(), 3);
+        QCOMPARE(object["frames"].toObject()["staleComposites"].toInt(), 0);
+        QCOMPARE(object["engine"].toObject()["name"].toString(), "Scripted engine");
+        QCOMPARE(object["layers"].toArray().size(), 2);
+        QVERIFY(!object["graphics"].toObject()["renderer"].toString().isEmpty());
+        QVERIFY(QJsonDocument::fromJson(traced.readAll()).object()["traceEvents"].toArray().size() > 3);
+    }
+
+    void aDrivenRunSaysWhatIsMissing() {
+        LiveFixture live;
+        DrivenRun run(live.window(), {.source = LiveSource{}, .frames = 3, .requireGpu = true});
+        QSignalSpy ended(&run, &DrivenRun::ended);
+        run.begin();
+        QTRY_COMPARE(ended.count(), 1);
+        QCOMPARE(ended[0][0].toInt(), int(kExitEngine));
+        LiveFixture other;
+        DrivenRun lost(other.window(), {.source = LiveSource{}, .frames = 3});
+        QSignalSpy lostEnded(&lost, &DrivenRun::ended);
+        lost.begin();
+        other.feed.lose("The camera was unplugged: plug it in again.");
+        QTRY_COMPARE(lostEnded.count(), 1);
+        QCOMPARE(lostEnded[0][0].toInt(), int(kExitSource));
+    }
+};
+
+int runLiveTests(int argc, char** argv) {
+    LiveTest test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+}  // namespace matte::test
+
+#include "live_test.moc"

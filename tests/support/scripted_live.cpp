@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/scripted_live.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "inference/error.h"
+
+namespace matte::test {
+namespace {
+
+constexpr std::uint8_t kMark = 201;  // in the second channel of every such picture
+
+class ScriptedEngine final : public Engine {
+public:
+    explicit ScriptedEngine(LiveScript& script) : script_(script) {}
+    [[nodiscard]] EngineInfo info() const override { return {EngineKind::cpu, "Scripted engine", "", {}}; }
+    std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image>, std::stop_token) override { return nullptr; }
+    Output composite(Cutout&, const Look&, Size, std::stop_token) override { return {}; }
+    Image matte(Cutout&, const Look&, Size size, std::stop_token) override { return {size, PixelFormat::gray8}; }
+
+    [[nodiscard]] PixelMemory frameMemory() const override { return scriptedMemory(); }
+    [[nodiscard]] int slots() const override { return script_.slots; }
+    void submit(const Frame& frame, const Look&) override {
+        std::this_thread::sleep_for(std::chrono::milliseconds(script_.submitMs));
+        ++script_.submitted;
+        underWay_.push_back(frame);
+        script_.mostUnderWay = std::max(script_.mostUnderWay.load(), int(underWay_.size()));
+    }
+    Output take() override {
+        std::this_thread::sleep_for(std::chrono::milliseconds(script_.takeMs));
+        if (script_.failTakes > 0) {
+            --script_.failTakes;
+            throw Error(Area::engine, "The scripted engine broke: mend it.");
+        }
+        const Frame frame = underWay_.front();
+        underWay_.pop_front();
+        auto picture = std::make_shared<Image>(frame.image->size(), PixelFormat::rgba8);
+        std::memcpy(picture->row(0), frame.image->row(0), picture->bytes());
+        Output output;
+        output.picture = std::make_shared<HostPicture>(picture);
+        output.times = {{"network", 2}, {"composite", 1}};
+        output.frame = script_.wrongFrame ? frame.number + 1000 : frame.number;
+        output.captured = frame.captured;
+        output.bytesUp = frame.image->bytes();
+        output.matteUsable = !script_.unusableMattes;
+        if (timed_) output.layerMs = {1.5F, 0.5F};
+        return output;
+    }
+    void forget() override {
+        ++script_.forgotten;
+        underWay_.clear();
+    }
+    [[nodiscard]] std::vector<LayerInfo> layers() const override {
+        return {{"down1", "3 -> 4", "loop", 100, 10}, {"head", "4 -> 1", "loop", 10, 5}};
+    }
+    void timeLayers(bool on) override { timed_ = on; }
+
+private:
+    LiveScript& script_;
+    std::deque<Frame> underWay_;
+    bool timed_ = false;
+};
+
+}  // namespace
+
+class FrameFeed::Source final : public FrameSource {
+public:
+    explicit Source(FrameFeed& feed) : feed_(feed) {}
+    std::optional<Frame> read(std::stop_token stop) override {
+        std::unique_lock lock(feed_.mutex_);
+        feed_.wake_.wait(lock, stop, [this] { return !feed_.frames_.empty() || feed_.ended_ || !feed_.lost_.empty(); });
+        if (stop.stop_requested()) return std::nullopt;
+        if (!feed_.frames_.empty()) {
+            Frame frame = feed_.frames_.front();
+            feed_.frames_.pop_front();
+            frame.number = next_++;
+            return frame;
+        }
+        if (!feed_.lost_.empty()) throw Error(Area::source, std::exchange(feed_.lost_, {}));
+        return std::nullopt;
+    }
+    [[nodiscard]] SourceInfo info() const override { return {"Feed", {8, 4}, 30, true, "RGBA"}; }
+
+private:
+    FrameFeed& feed_;
+    std::uint64_t next_ = 0;
+};
+
+void FrameFeed::push(int width, int height) {
+    auto image = std::make_shared<Image>(Size{width, height}, PixelFormat::rgba8);
+    const std::scoped_lock lock(mutex_);
+    const std::uint8_t pixel[4] = {std::uint8_t(pushed_++), kMark, 0, 255};
+    for (std::size_t i = 0; i < image->size().pixels(); ++i) std::memcpy(image->row(0) + 4 * i, pixel, 4);
+    frames_.push_back({image, 0, std::chrono::steady_clock::now()});
+    wake_.notify_all();
+}
+
+void FrameFeed::end() {
+    const std::scoped_lock lock(mutex_);
+    ended_ = true;
+    wake_.notify_all();
+}
+
+void FrameFeed::lose(const std::string& sentence) {
+    const std::scoped_lock lock(mutex_);
+    lost_ = sentence;
+    wake_.notify_all();
+}
+
+std::unique_ptr<FrameSource> FrameFeed::open() {
+    ++opened_;
+    return std::make_unique<Source>(*this);
+}
+
+std::unique_ptr<Engine> scriptedEngine(LiveScript& script) {
+    if (script.failMaking) throw Error(Area::model, "The scripted model is damaged: get another.");
+    ++script.made;
+    return std::make_unique<ScriptedEngine>(script);
+}
+
+PixelMemory scriptedMemory() {
+    return {[](std::size_t bytes) { return new std::uint8_t[bytes]; }, [](std::uint8_t* pixels) { delete[] pixels; }};
+}
+
+int numberIn(const Picture& picture) {
+    const std::uint8_t* pixel = picture.image()->row(0);
+    return pixel[1] == kMark ? pixel[0] : -1;
+}
+
+}  // namespace matte::test

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A live engine and a source that do what the test says: frames are one colour that tells their number, and the
+// engine's pictures repeat it. Any thread.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "inference/engine.h"
+#include "inference/io/frame_source.h"
+
+namespace matte::test {
+
+/// What happens to the engines made with it.
+struct LiveScript {
+    std::atomic<int> made = 0, submitted = 0, forgotten = 0, mostUnderWay = 0;
+    std::atomic<int> failTakes = 0;  ///< so many take() throw
+    std::atomic<bool> failMaking = false;
+    std::atomic<bool> unusableMattes = false;
+    std::atomic<bool> wrongFrame = false;  ///< outputs say they are of another frame
+    std::atomic<int> submitMs = 0, takeMs = 0;
+    std::atomic<int> slots = 2;
+};
+
+std::unique_ptr<Engine> scriptedEngine(LiveScript& script);
+/// What its frameMemory() gives: plain memory under a name of its own.
+PixelMemory scriptedMemory();
+
+/// Frames that the test pushes; read() waits for them.
+class FrameFeed {
+public:
+    void push(int width = 8, int height = 4);
+    void end();                              ///< read() returns null once the frames are used up
+    void lose(const std::string& sentence);  ///< the next read() throws Error(source), once
+    [[nodiscard]] int opened() const { return opened_; }
+    [[nodiscard]] std::unique_ptr<FrameSource> open();
+
+private:
+    class Source;
+    std::mutex mutex_;
+    std::condition_variable_any wake_;
+    std::deque<Frame> frames_;
+    std::string lost_;
+    bool ended_ = false;
+    int pushed_ = 0;
+    std::atomic<int> opened_ = 0;
+};
+
+/// The how manyeth frame that was pushed a picture of the scripted engine shows; -1 when it is no such picture.
+int numberIn(const Picture& picture);
+
+}  // namespace matte::test

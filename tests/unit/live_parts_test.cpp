@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The small parts of the live path: the curtain, the newest samples, the trace.
+#include <csignal>
+#include <fstream>
+
+#include <sys/resource.h>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "inference/error.h"
+#include "inference/live/curtain.h"
+#include "inference/live/recent.h"
+#include "inference/live/trace.h"
+#include "tests/support/scratch_folder.h"
+
+namespace matte {
+namespace {
+
+const std::uint8_t* firstPixel(const Picture& picture) {
+    return picture.image()->row(0);
+}
+
+TEST(Curtain, IsTheBackgroundWithoutTheRoom) {
+    Curtain curtain;
+    Background background;
+    background.kind = Background::Kind::color;
+    background.color = {1, 2, 3};
+    const auto color = curtain.over(background, {4, 2});
+    EXPECT_EQ(firstPixel(*color)[2], 3);
+    EXPECT_EQ(firstPixel(*color)[3], 255);
+
+    background.kind = Background::Kind::transparent;
+    EXPECT_EQ(firstPixel(*curtain.over(background, {4, 2}))[3], 0);
+
+    auto red = std::make_shared<Image>(Size{2, 2}, PixelFormat::rgba8);
+    for (int i = 0; i < 16; ++i) red->row(0)[i] = i % 4 == 0 || i % 4 == 3 ? 255 : 0;
+    background.kind = Background::Kind::image;
+    background.image = red;
+    const auto picture = curtain.over(background, {4, 2});
+    EXPECT_EQ(firstPixel(*picture)[0], 255);
+    EXPECT_EQ(firstPixel(*picture)[1], 0);
+
+    background.kind = Background::Kind::blur;  // the blurred room is the room still
+    const auto blur = curtain.over(background, {4, 2});
+    EXPECT_LT(firstPixel(*blur)[0], 64);
+    EXPECT_EQ(firstPixel(*blur)[3], 255);
+}
+
+TEST(Curtain, IsMadeAnewOnlyWhenItLooksDifferent) {
+    Curtain curtain;
+    Background blur;
+    const auto first = curtain.over(blur, {4, 2});
+    blur.blurStrength = 80;
+    EXPECT_EQ(curtain.over(blur, {4, 2}), first);
+    EXPECT_NE(curtain.over(blur, {5, 2}), first);
+}
+
+TEST(Recent, GivesPercentilesOfTheNewestByTheNearestRank) {
+    Recent recent;
+    EXPECT_EQ(recent.percentiles().samples, 0U);
+    for (int i = 1; i <= 100; ++i) recent.add(float(i));
+    const Percentiles percentiles = recent.percentiles();
+    EXPECT_FLOAT_EQ(percentiles.p50, 50);
+    EXPECT_FLOAT_EQ(percentiles.p95, 95);
+    EXPECT_FLOAT_EQ(percentiles.p99, 99);
+    EXPECT_FLOAT_EQ(percentiles.most, 100);
+    for (std::size_t i = 0; i < Recent::kSamples; ++i) recent.add(7);
+    EXPECT_FLOAT_EQ(recent.percentiles().most, 7);
+    EXPECT_FLOAT_EQ(recent.newest(), 7);
+}
+
+TEST(Recent, CountsWhatIsTooLongInTheLastBin) {
+    Recent recent;
+    for (const float sample : {0.5F, 1.5F, 1.6F, 99.0F, -1.0F}) recent.add(sample);
+    EXPECT_EQ((recent.histogram<4>(4)), (std::array<int, 4>{2, 2, 0, 1}));
+}
+
+TEST(Trace, WritesWhatTraceViewersRead) {
+    const test::ScratchFolder folder;
+    const auto path = folder / "trace.json";
+    Trace trace(path);
+    { const Trace::Span span(&trace, "worker", "take", 7); }
+    trace.add("worker", "a name that is longer than a trace keeps \"quoted\"", {}, {}, 8);
+    { const Trace::Span none(nullptr, "worker", "nothing"); }
+    trace.finish();
+    std::ifstream file(path);
+    const auto json = nlohmann::json::parse(file);
+    const auto& events = json.at("traceEvents");
+    ASSERT_EQ(events.size(), 3U);  // the track's name, then the spans
+    EXPECT_EQ(events[0].at("args").at("name"), "worker");
+    EXPECT_EQ(events[1].at("name"), "take");
+    EXPECT_EQ(events[1].at("ph"), "X");
+    EXPECT_EQ(events[1].at("args").at("frame"), 7);
+    EXPECT_GE(events[1].at("dur").get<double>(), 0);
+}
+
+TEST(Trace, RefusesAFolderThatDoesNotExistBeforeAnythingIsRecorded) {
+    EXPECT_THROW(Trace("/nowhere/at/all/trace.json"), Error);
+}
+
+TEST(Trace, OnAFullDiskSaysSoAndCanBeWrittenLater) {
+    const test::ScratchFolder folder;
+    Trace trace(folder / "trace.json");
+    trace.add("worker", "take", {}, {}, 1);
+    struct rlimit before {};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    struct rlimit none = before;
+    none.rlim_cur = 0;
+    const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
+    ::setrlimit(RLIMIT_FSIZE, &none);
+    EXPECT_THROW(trace.finish(), Error);
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, ignored);
+    EXPECT_EQ(folder.names(), std::vector<std::string>{});
+    trace.finish();
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"trace.json"});
+}
+
+}  // namespace
+}  // namespace matte
