@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "inference/bench/network_bench.h"
 #include "inference/cli/exit_code.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
@@ -47,7 +48,9 @@ TEST_F(Bench, MeasuresNetworkLayersAndFrames) {
         gflop += layer["gflop"].get<double>();
         ms += layer["ms"]["median"].get<double>();
         EXPECT_GT(layer["bytes"], 0);
-        EXPECT_GT(layer["shareOfLimit"], 0) << layer.dump();
+        // Null where layers this small, in the processor's cache, were faster than memory can be.
+        const json& share = layer.at("shareOfLimit");
+        EXPECT_TRUE(share.is_null() || (share > 0 && share <= 1)) << layer.dump();
     }
     EXPECT_NEAR(gflop, network["gflop"].get<double>(), 1e-6 * gflop);
     EXPECT_GT(ms, 0);
@@ -56,6 +59,16 @@ TEST_F(Bench, MeasuresNetworkLayersAndFrames) {
     EXPECT_EQ(found["frame"]["frames"], 4);
     EXPECT_GT(found["frame"]["framesPerSecond"], 0);
     EXPECT_TRUE(found["frame"]["stages"].contains("network"));
+}
+
+TEST(LeastTime, IsTheLongerOfCalculatingAndMoving) {
+    const MachineRates rates{.flopsPerSecond = 1e12, .bytesPerSecond = 1e11, .text = ""};
+    LayerInfo layer;
+    layer.flops = 2e9, layer.bytes = 1e7;
+    EXPECT_DOUBLE_EQ(leastMs(layer, rates), 2);
+    layer.bytes = 5e8;
+    EXPECT_DOUBLE_EQ(leastMs(layer, rates), 5);
+    EXPECT_EQ(leastMs(layer, {}), 0) << "without rates there is no limit";
 }
 
 TEST_F(Bench, TakesTheCpuWhereThereIsNoGpuAndSaysWhy) {
