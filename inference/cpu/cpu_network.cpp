@@ -276,6 +276,19 @@ std::string CpuNetwork::libraryVersion() {
     return std::to_string(version->major) + "." + std::to_string(version->minor) + "." + std::to_string(version->patch);
 }
 
+std::string CpuNetwork::name() const {
+    return "oneDNN " + libraryVersion() + (precision() == CpuPrecision::bf16 ? ", bf16" : ", f32");
+}
+
+std::vector<std::string> CpuNetwork::warnings() const {
+    std::vector<std::string> warnings;
+    for (const std::string& line : implementations()) {
+        if (line.find(": ref") == std::string::npos) continue;
+        warnings.push_back("Slow: oneDNN has only a reference implementation for " + line + " on this processor.");
+    }
+    return warnings;
+}
+
 void CpuNetwork::configure(Size size) {
     if (size == state_->size) return;
     guarded([&] {

@@ -5,20 +5,17 @@
 #pragma once
 
 #include <memory>
-#include <stop_token>
-#include <string>
-#include <vector>
 
-#include "inference/model/unet.h"
+#include "inference/cpu/host_network.h"
 
 namespace matte {
 
 enum class CpuPrecision { f32 = 1, bf16 };
 
-class CpuNetwork {
+class CpuNetwork final : public HostNetwork {
 public:
     CpuNetwork(UNet network, CpuPrecision precision);
-    ~CpuNetwork();
+    ~CpuNetwork() override;
     CpuNetwork(CpuNetwork&&) noexcept;
 
     /// bf16 where the machine's matrix unit (AMX) makes it many times faster, else f32.
@@ -28,26 +25,24 @@ public:
     /// oneDNN's version, "2.6.3".
     static std::string libraryVersion();
 
-    /// Builds everything for inputs of `size` (sides multiples of 2^(levels-1)); nothing when it is the size already
-    /// built. Throws Error(engine).
-    void configure(Size size);
-    [[nodiscard]] Size size() const;
-
-    /// [H, W, 3] normalised R, G, B to fill before run(); valid until the next configure().
-    [[nodiscard]] float* input();
-    /// [H, W] alpha of 0 to 1 after run().
-    [[nodiscard]] const float* alpha() const;
-    /// Throws Error(engine), or Cancelled between two layers. `layerMs`, when not null, becomes the milliseconds of
-    /// each of unet().layers(); they add up to a little more than the run without.
-    void run(std::stop_token stop = {}, std::vector<float>* layerMs = nullptr);
+    [[nodiscard]] const UNet& unet() const override;
+    void configure(Size size) override;
+    [[nodiscard]] Size size() const override;
+    [[nodiscard]] float* input() override;
+    [[nodiscard]] const float* alpha() const override;
+    /// The layers' milliseconds add up to a little more than the run without.
+    void run(std::stop_token stop = {}, std::vector<float>* layerMs = nullptr) override;
+    [[nodiscard]] std::string name() const override;
+    /// The primitives for which oneDNN has only a reference implementation.
+    [[nodiscard]] std::vector<std::string> warnings() const override;
+    /// The layer's primitives one after another.
+    [[nodiscard]] std::string implementation(int layer) const override;
+    [[nodiscard]] int valueBytes() const override { return precision() == CpuPrecision::bf16 ? 2 : 4; }
 
     /// Tensor `index` of unet().tensors() after run() as f32 [h, w, channels]: for tests and tools.
     [[nodiscard]] std::vector<float> activation(int index) const;
     /// The implementation that oneDNN chose for each primitive, "up1.conv1: brgconv:avx512_core"; after configure().
     [[nodiscard]] const std::vector<std::string>& implementations() const;
-    /// The same for one of unet().layers(): its primitives one after another.
-    [[nodiscard]] std::string implementation(int layer) const;
-    [[nodiscard]] const UNet& unet() const;
     [[nodiscard]] CpuPrecision precision() const;
 
 private:
