@@ -11,6 +11,8 @@
 namespace matte {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 /// One that waits in the slot, one that is being filled, and what the pipeline holds.
 constexpr std::size_t kFrames = 8;
 /// Cameras take their time to set the exposure before their first picture.
@@ -30,7 +32,9 @@ CameraReader::CameraReader(std::string name, const CaptureChoice& wanted, PixelM
       rate_(wanted.rate),
       info_{name_, wanted.size, wanted.rate, true, nameOf(wanted.encoding)} {}
 
-void CameraReader::setFormat(const CaptureChoice& agreed) {
+void CameraReader::setFormat(const CaptureChoice& agreed, std::ptrdiff_t strideBytes) {
+    agreed_.reset();
+    if (!isPossible(agreed.encoding, agreed.size, strideBytes)) refuseFormat();
     agreed_ = agreed;
     {
         const std::lock_guard lock(mutex_);
@@ -38,6 +42,11 @@ void CameraReader::setFormat(const CaptureChoice& agreed) {
         if (agreed.rate > 0) info_.rate = rate_ = agreed.rate;
         info_.format = nameOf(agreed.encoding);
     }
+}
+
+void CameraReader::refuseFormat() const {
+    throw Error(Area::source,
+                "The camera " + name_ + " announces pictures that can't be held: choose another size or format.");
 }
 
 void CameraReader::comesAlive() {
@@ -55,6 +64,11 @@ void CameraReader::skip() {
     comesAlive();
 }
 
+void CameraReader::skipDamaged() {
+    sendsDamaged_ = true;
+    skip();
+}
+
 // Called by threads that can't take an exception: a driver's and PipeWire's.
 void CameraReader::deliver(std::span<const std::uint8_t> bytes,
                            std::ptrdiff_t strideBytes,
@@ -70,7 +84,8 @@ void CameraReader::deliver(std::span<const std::uint8_t> bytes,
 void CameraReader::put(std::span<const std::uint8_t> bytes,
                        std::ptrdiff_t strideBytes,
                        std::chrono::steady_clock::time_point captured) {
-    if (!agreed_ || bytes.empty()) return skip();
+    if (!agreed_) return skip();
+    if (bytes.empty()) return skipDamaged();
     next_.frame = Frame{nullptr, number_++, captured};
     if (agreed_->encoding == Encoding::mjpg) {
         next_.jpeg.assign(bytes.begin(), bytes.end());  // decoding takes longer than this thread may
@@ -79,7 +94,9 @@ void CameraReader::put(std::span<const std::uint8_t> bytes,
     }
     const auto image = pool_.take(agreed_->size, frameFormat(agreed_->encoding));
     const auto stride = strideBytes == 0 ? packedRawStride(agreed_->encoding, agreed_->size.width) : strideBytes;
-    if (!image || !copyRaw({agreed_->encoding, agreed_->size, bytes, stride}, *image)) return comesAlive();
+    if (!image) return comesAlive();
+    sendsDamaged_ = !copyRaw({agreed_->encoding, agreed_->size, bytes, stride}, *image);
+    if (sendsDamaged_) return comesAlive();
     next_.jpeg.clear();
     next_.frame.image = image;
     slot_.put(next_);
@@ -88,12 +105,12 @@ void CameraReader::put(std::span<const std::uint8_t> bytes,
 }
 
 void CameraReader::waitUntilReady(std::chrono::milliseconds most, const std::stop_token& stop) {
-    const auto until = std::chrono::steady_clock::now() + most;
+    const auto until = Clock::now() + most;
     std::unique_lock lock(mutex_);
     while (!isReady_) {
         if (stop.stop_requested()) throw Cancelled{};
         if (const std::string lost = slot_.lossSentence(); !lost.empty()) throw Error(Area::source, lost);
-        if (std::chrono::steady_clock::now() >= until) {
+        if (Clock::now() >= until) {
             throw Error(Area::source, "The camera " + name_ +
                                           " does not start: another program may hold it; close it "
                                           "there, or unplug the camera and plug it in again.");
@@ -104,23 +121,32 @@ void CameraReader::waitUntilReady(std::chrono::milliseconds most, const std::sto
 }
 
 std::optional<Frame> CameraReader::read(const std::stop_token& stop) {
-    for (;;) {
-        const auto most = hasRead_ ? stallTime(rate_) : kFirstFrameTime;
-        switch (slot_.take(taken_, most, stop)) {
+    // One time for all that arrives: a camera whose pictures are all damaged must not look busy for ever.
+    const auto until = Clock::now() + (hasRead_ ? stallTime(rate_) : kFirstFrameTime);
+    for (bool sawDamaged = false;; sawDamaged = true) {
+        const auto left = std::max(Clock::duration::zero(), until - Clock::now());
+        switch (slot_.take(taken_, std::chrono::ceil<std::chrono::milliseconds>(left), stop)) {
             case FrameSlot::Outcome::stopped: return std::nullopt;
             case FrameSlot::Outcome::lost: throw Error(Area::source, slot_.lossSentence());
-            case FrameSlot::Outcome::late:
-                throw Error(Area::source,
-                            "The camera " + name_ + " sends no pictures any more: unplug it and plug it in again.");
+            case FrameSlot::Outcome::late: refuseSilence(sawDamaged || sendsDamaged_);
             case FrameSlot::Outcome::arrived: break;
         }
         Frame frame = std::move(taken_.frame);
         taken_.frame = {};
         if (!frame.image) frame.image = decodeJpegFrame(taken_.jpeg, decodedPool_);
-        if (!frame.image) continue;  // damaged: the next one comes soon
-        hasRead_ = true;
-        return frame;
+        if (frame.image) {
+            hasRead_ = true;
+            return frame;
+        }
+        if (Clock::now() >= until) refuseSilence(true);
     }
+}
+
+void CameraReader::refuseSilence(bool sawDamaged) const {
+    throw Error(Area::source,
+                sawDamaged ? "All pictures of the camera " + name_ +
+                                 " come damaged: unplug it and plug it in again, or choose another size or format."
+                           : "The camera " + name_ + " sends no pictures any more: unplug it and plug it in again.");
 }
 
 SourceInfo CameraReader::info() const {

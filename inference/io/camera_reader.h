@@ -25,14 +25,19 @@ public:
 
     // The camera's thread.
 
-    /// What it has agreed to send from now on.
-    void setFormat(const CaptureChoice& agreed);
+    /// What it has agreed to send from now on, the stride 0 where it isn't known yet. Throws Error(source) for what
+    /// can't be: no size or an absurd one, rows longer than the stride. Then nothing is delivered.
+    void setFormat(const CaptureChoice& agreed, std::ptrdiff_t strideBytes = 0);
+    /// What setFormat throws; for a buffer too, when it is too small for the format.
+    [[noreturn]] void refuseFormat() const;
     /// A picture in the agreed format; a stride of 0 means rows without padding. Damaged and short ones are left out.
     void deliver(std::span<const std::uint8_t> bytes,
                  std::ptrdiff_t strideBytes,
                  std::chrono::steady_clock::time_point captured);
     /// A picture that was lost on the way.
     void skip();
+    /// A picture that the camera itself calls damaged.
+    void skipDamaged();
     /// The end, with the sentence that read() throws.
     void lose(const std::string& sentence) { slot_.lose(sentence); }
 
@@ -41,7 +46,8 @@ public:
     /// Waits until the first picture has come; throws Error(source) when the camera was lost before, or took longer,
     /// Cancelled when `stop` was asked for.
     void waitUntilReady(std::chrono::milliseconds most, const std::stop_token& stop);
-    /// As FrameSource::read. Silence counts as a loss after stallTime(), the first time after some seconds.
+    /// As FrameSource::read. Silence counts as a loss after stallTime(), the first time after some seconds, and so do
+    /// pictures of which not one can be read in that time.
     std::optional<Frame> read(const std::stop_token& stop);
 
     [[nodiscard]] SourceInfo info() const;
@@ -51,6 +57,7 @@ private:
              std::ptrdiff_t strideBytes,
              std::chrono::steady_clock::time_point captured);
     void comesAlive();
+    [[noreturn]] void refuseSilence(bool sawDamaged) const;
 
     const std::string name_;
     FramePool pool_;  // the camera's thread takes raw frames from it, or the reader decoded ones
@@ -65,8 +72,9 @@ private:
     Arrival taken_;
     bool hasRead_ = false;
 
-    std::atomic<double> rate_;  // as in info_, without its lock and its strings
-    mutable std::mutex mutex_;  // guards info_ and isReady_
+    std::atomic<double> rate_;               // as in info_, without its lock and its strings
+    std::atomic<bool> sendsDamaged_{false};  // the newest picture was: the camera's thread tells the reader
+    mutable std::mutex mutex_;               // guards info_ and isReady_
     std::condition_variable ready_;
     SourceInfo info_;
     bool isReady_ = false;

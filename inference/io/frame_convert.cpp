@@ -131,6 +131,11 @@ std::size_t rawBytes(Encoding encoding, Size size, std::ptrdiff_t strideBytes) {
     }
 }
 
+bool isPossible(Encoding encoding, Size size, std::ptrdiff_t strideBytes) {
+    return size.width > 0 && size.height > 0 && size.pixels() <= Image::kMaxPixels &&
+           (strideBytes == 0 || strideBytes >= packedRawStride(encoding, size.width));
+}
+
 bool copyRaw(const RawPicture& picture, Image& frame) {
     const std::size_t row = rowBytes(picture.encoding, picture.size.width);
     if (row == 0 || picture.size.width <= 0 || picture.size.height <= 0 || picture.strideBytes < std::ptrdiff_t(row) ||

@@ -26,6 +26,9 @@ std::size_t rawBytes(Encoding encoding, Size size, std::ptrdiff_t strideBytes);
 /// The stride of rows without padding; 0 for encodings that have no rows.
 std::ptrdiff_t packedRawStride(Encoding encoding, int width);
 
+/// Whether such pictures can be: a size that can be held, and rows that fit into the stride (0: without padding).
+bool isPossible(Encoding encoding, Size size, std::ptrdiff_t strideBytes);
+
 /// Copies into `frame`, which is of the same size and of frameFormat(). False when there are too few bytes: such a
 /// picture is left out.
 bool copyRaw(const RawPicture& picture, Image& frame);

@@ -137,7 +137,12 @@ private:
 
     void onFormat(const spa_pod* format) {
         agreed_ = readChoice(format);
-        if (!agreed_) {
+        try {
+            if (!agreed_) reader_->refuseFormat();
+            reader_->setFormat(*agreed_);
+        } catch (const Error& error) {
+            agreed_.reset();
+            reader_->lose(error.what());
             pw_stream_set_error(stream_, -EINVAL, "unknown format");
             return;
         }
@@ -146,7 +151,6 @@ private:
         spa_pod_builder_init(&builder, room.data(), room.size());
         std::array<const spa_pod*, 2> params{askForBuffers(builder), askForHeader(builder)};
         pw_stream_update_params(stream_, params.data(), params.size());
-        reader_->setFormat(*agreed_);
     }
 
     void onBuffers() {
@@ -168,12 +172,16 @@ private:
         const auto* header = static_cast<const spa_meta_header*>(
             spa_buffer_find_meta_data(&buffer, SPA_META_Header, sizeof(spa_meta_header)));
         const bool damaged = header && (header->flags & SPA_META_HEADER_FLAG_CORRUPTED) != 0;
-        if (buffer.n_datas != 1 || !buffer.datas[0].data || !buffer.datas[0].chunk || damaged) return reader_->skip();
+        if (buffer.n_datas != 1 || !buffer.datas[0].data || !buffer.datas[0].chunk || damaged) {
+            return reader_->skipDamaged();
+        }
         const spa_data& data = buffer.datas[0];
         // The camera's program writes these while we read: each is read once and then checked.
         const std::uint32_t offset = data.chunk->offset, said = data.chunk->size;
         const std::int32_t stride = data.chunk->stride;
-        if (offset > data.maxsize || (data.chunk->flags & SPA_CHUNK_FLAG_CORRUPTED) != 0) return reader_->skip();
+        if (offset > data.maxsize || (data.chunk->flags & SPA_CHUNK_FLAG_CORRUPTED) != 0) {
+            return reader_->skipDamaged();
+        }
         const std::size_t size = std::min<std::size_t>(said, data.maxsize - offset);
         const std::span bytes(static_cast<const std::uint8_t*>(data.data) + offset, size);
         reader_->deliver(bytes, stride, capturedAt(header));

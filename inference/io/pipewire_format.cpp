@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include <spa/buffer/buffer.h>
 #include <spa/buffer/meta.h>
@@ -44,10 +45,18 @@ Encoding encodingOf(std::uint32_t spa) {
     const auto* known = std::find_if(kRawFormats.begin(), kRawFormats.end(), [&](auto k) { return k.spa == spa; });
     return known == kRawFormats.end() ? Encoding::other : known->encoding;
 }
-std::uint32_t spaOf(Encoding encoding) {
-    const auto* known =
-        std::find_if(kRawFormats.begin(), kRawFormats.end(), [&](auto k) { return k.encoding == encoding; });
-    return known == kRawFormats.end() ? std::uint32_t(SPA_VIDEO_FORMAT_UNKNOWN) : known->spa;
+/// Every format that is `encoding`, as a choice: which of them the camera has is for PipeWire to find.
+void addFormats(spa_pod_builder& builder, Encoding encoding) {
+    spa_pod_frame choice;
+    spa_pod_builder_prop(&builder, SPA_FORMAT_VIDEO_format, 0);
+    spa_pod_builder_push_choice(&builder, &choice, SPA_CHOICE_Enum, 0);
+    bool isFirst = true;
+    for (const auto& known : kRawFormats) {
+        if (encoding != Encoding::any && known.encoding != encoding) continue;
+        if (std::exchange(isFirst, false)) spa_pod_builder_id(&builder, known.spa);  // the default comes before all
+        spa_pod_builder_id(&builder, known.spa);
+    }
+    spa_pod_builder_pop(&builder, &choice);
 }
 
 /// A property's values: one, or a choice of them, of which the first is the default.
@@ -86,6 +95,7 @@ Values<T> valuesOf(const spa_pod* format, std::uint32_t key, std::uint32_t type)
 void addSize(std::vector<Size>& sizes, spa_rectangle r) {
     if (r.width == 0 || r.height == 0 || r.width > kMostSide || r.height > kMostSide) return;
     const Size size{int(r.width), int(r.height)};
+    if (size.pixels() > Image::kMaxPixels) return;
     if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
 }
 
@@ -181,22 +191,18 @@ const spa_pod* offerMode(spa_pod_builder& builder, const CaptureChoice& choice) 
     spa_pod_builder_push_object(&builder, &frame, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat);
     spa_pod_builder_add(&builder, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video), SPA_FORMAT_mediaSubtype,
                         SPA_POD_Id(jpeg ? SPA_MEDIA_SUBTYPE_mjpg : SPA_MEDIA_SUBTYPE_raw), 0);
-    if (!jpeg) spa_pod_builder_add(&builder, SPA_FORMAT_VIDEO_format, SPA_POD_Id(spaOf(choice.encoding)), 0);
+    if (!jpeg) addFormats(builder, choice.encoding);
     spa_pod_builder_add(&builder, SPA_FORMAT_VIDEO_size, SPA_POD_Rectangle(&size), SPA_FORMAT_VIDEO_framerate,
                         SPA_POD_Fraction(&rate), 0);
     return static_cast<const spa_pod*>(spa_pod_builder_pop(&builder, &frame));
 }
 
 const spa_pod* offerAnyRaw(spa_pod_builder& builder) {
-    spa_pod_frame frame, choice;
+    spa_pod_frame frame;
     spa_pod_builder_push_object(&builder, &frame, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat);
     spa_pod_builder_add(&builder, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video), SPA_FORMAT_mediaSubtype,
                         SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), 0);
-    spa_pod_builder_prop(&builder, SPA_FORMAT_VIDEO_format, 0);
-    spa_pod_builder_push_choice(&builder, &choice, SPA_CHOICE_Enum, 0);
-    spa_pod_builder_id(&builder, kRawFormats[0].spa);
-    for (const auto& known : kRawFormats) spa_pod_builder_id(&builder, known.spa);
-    spa_pod_builder_pop(&builder, &choice);
+    addFormats(builder, Encoding::any);
     spa_pod_builder_add(&builder, SPA_FORMAT_VIDEO_size, SPA_POD_CHOICE_RANGE_Rectangle(&kUsual, &kLeast, &kMost),
                         SPA_FORMAT_VIDEO_framerate, SPA_POD_CHOICE_RANGE_Fraction(&kUsualRate, &kLeastRate, &kMostRate),
                         0);

@@ -33,7 +33,11 @@ public:
         : calls_(calls), device_(device), reader_(device.camera.name, wanted, memory), file_(calls, device.path) {
         if (file_.fault() < 0) fail(file_.fault());
         const CaptureChoice agreed = setFormat(wanted);
-        reader_.setFormat(agreed);
+        reader_.setFormat(agreed, strideBytes_);
+        if (agreed.encoding != Encoding::mjpg) {
+            const auto stride = strideBytes_ > 0 ? strideBytes_ : packedRawStride(agreed.encoding, agreed.size.width);
+            leastBytes_ = rawBytes(agreed.encoding, agreed.size, stride);
+        }
         try {
             mapBuffers();
             int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
@@ -71,7 +75,7 @@ private:
         format.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
         format.fmt.pix.width = std::uint32_t(wanted.size.width);
         format.fmt.pix.height = std::uint32_t(wanted.size.height);
-        format.fmt.pix.pixelformat = fourccOf(wanted.encoding);
+        format.fmt.pix.pixelformat = offeredFourcc(file_, wanted.encoding, wanted.size);
         format.fmt.pix.field = V4L2_FIELD_NONE;
         check(file_.control(VIDIOC_S_FMT, &format));
         const Encoding encoding = encodingOfFourcc(format.fmt.pix.pixelformat);
@@ -101,6 +105,7 @@ private:
         for (std::uint32_t i = 0; i < request.count; ++i) {
             v4l2_buffer buffer = bufferNumber(i);
             check(file_.control(VIDIOC_QUERYBUF, &buffer));
+            if (buffer.length < leastBytes_) reader_.refuseFormat();
             void* memory = calls_.map(file_.number(), buffer.length, buffer.m.offset);
             if (!memory) fail(-ENOMEM);
             mappings_.push_back({memory, buffer.length});
@@ -133,7 +138,7 @@ private:
 
     void deliver(const v4l2_buffer& buffer) {
         const Mapping& mapping = mappings_[buffer.index];
-        if ((buffer.flags & V4L2_BUF_FLAG_ERROR) != 0) return reader_.skip();
+        if ((buffer.flags & V4L2_BUF_FLAG_ERROR) != 0) return reader_.skipDamaged();
         const std::size_t size = std::min<std::size_t>(buffer.bytesused, mapping.length);
         reader_.deliver({static_cast<const std::uint8_t*>(mapping.memory), size}, strideBytes_, capturedAt(buffer));
     }
@@ -162,7 +167,8 @@ private:
     const V4l2Device device_;
     CameraReader reader_;
     V4l2File file_;
-    std::ptrdiff_t strideBytes_ = 0;
+    std::ptrdiff_t strideBytes_ = 0;  // as the driver says; 0: rows without padding, or none at all
+    std::size_t leastBytes_ = 0;      // of one picture
     std::vector<Mapping> mappings_;
     std::jthread thread_;
 };

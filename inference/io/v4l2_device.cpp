@@ -23,7 +23,7 @@ struct KnownFormat {
     std::uint32_t fourcc;
     Encoding encoding;
 };
-constexpr std::array<KnownFormat, 11> kFormats{{{V4L2_PIX_FMT_MJPEG, Encoding::mjpg},
+constexpr std::array<KnownFormat, 13> kFormats{{{V4L2_PIX_FMT_MJPEG, Encoding::mjpg},
                                                 {V4L2_PIX_FMT_JPEG, Encoding::mjpg},
                                                 {V4L2_PIX_FMT_YUYV, Encoding::yuyv},
                                                 {V4L2_PIX_FMT_UYVY, Encoding::uyvy},
@@ -33,6 +33,8 @@ constexpr std::array<KnownFormat, 11> kFormats{{{V4L2_PIX_FMT_MJPEG, Encoding::m
                                                 {V4L2_PIX_FMT_RGB24, Encoding::rgb},
                                                 {V4L2_PIX_FMT_XBGR32, Encoding::bgra},
                                                 {V4L2_PIX_FMT_ABGR32, Encoding::bgra},
+                                                {V4L2_PIX_FMT_RGBX32, Encoding::rgba},
+                                                {V4L2_PIX_FMT_RGBA32, Encoding::rgba},
                                                 {V4L2_PIX_FMT_H264, Encoding::h264}}};
 
 /// A fixed array of characters that a driver filled, with or without its end.
@@ -79,6 +81,7 @@ std::vector<Size> readSizes(const V4l2File& file, std::uint32_t fourcc) {
     const auto add = [&](std::uint32_t width, std::uint32_t height) {
         const Size size{int(width), int(height)};
         if (width == 0 || height == 0 || width > kMostSide || height > kMostSide) return;
+        if (size.pixels() > Image::kMaxPixels) return;
         if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
     };
     for (std::uint32_t i = 0; i < kMostAnswers; ++i) {
@@ -106,15 +109,24 @@ std::vector<Size> readSizes(const V4l2File& file, std::uint32_t fourcc) {
     return sizes;
 }
 
-std::vector<CameraMode> readModes(const V4l2File& file) {
-    std::vector<CameraMode> modes;
+std::vector<std::uint32_t> readFourccs(const V4l2File& file) {
+    std::vector<std::uint32_t> fourccs;
     for (std::uint32_t i = 0; i < kMostAnswers; ++i) {
         v4l2_fmtdesc format{};
         format.index = i;
         format.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
         if (file.control(VIDIOC_ENUM_FMT, &format) < 0) break;
-        for (const Size size : readSizes(file, format.pixelformat)) {
-            modes.push_back({encodingOfFourcc(format.pixelformat), size, readRates(file, format.pixelformat, size)});
+        fourccs.push_back(format.pixelformat);
+    }
+    return fourccs;
+}
+
+std::vector<CameraMode> readModes(const V4l2File& file) {
+    std::vector<CameraMode> modes;
+    for (const std::uint32_t fourcc : readFourccs(file)) {
+        for (const Size size : readSizes(file, fourcc)) {
+            CameraMode mode{encodingOfFourcc(fourcc), size, readRates(file, fourcc, size)};
+            if (std::find(modes.begin(), modes.end(), mode) == modes.end()) modes.push_back(std::move(mode));
         }
     }
     std::stable_sort(modes.begin(), modes.end(),
@@ -147,13 +159,20 @@ V4l2File::~V4l2File() {
     if (file_ >= 0) calls_.close(file_);
 }
 
-std::uint32_t fourccOf(Encoding encoding) {
-    const auto* known = std::find_if(kFormats.begin(), kFormats.end(), [&](auto k) { return k.encoding == encoding; });
-    return known == kFormats.end() ? 0 : known->fourcc;
-}
 Encoding encodingOfFourcc(std::uint32_t fourcc) {
     const auto* known = std::find_if(kFormats.begin(), kFormats.end(), [&](auto k) { return k.fourcc == fourcc; });
     return known == kFormats.end() ? Encoding::other : known->encoding;
+}
+
+std::uint32_t offeredFourcc(const V4l2File& file, Encoding encoding, Size size) {
+    std::uint32_t offered = 0;
+    for (const std::uint32_t fourcc : readFourccs(file)) {
+        if (encodingOfFourcc(fourcc) != encoding) continue;
+        const auto sizes = readSizes(file, fourcc);
+        if (std::find(sizes.begin(), sizes.end(), size) != sizes.end()) return fourcc;
+        if (offered == 0) offered = fourcc;
+    }
+    return offered;
 }
 
 std::optional<V4l2Device> readDevice(V4l2Calls& calls, const std::filesystem::path& path) {

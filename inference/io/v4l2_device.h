@@ -42,9 +42,11 @@ std::optional<V4l2Device> readDevice(V4l2Calls& calls, const std::filesystem::pa
 /// All cameras, their names told apart.
 std::vector<V4l2Device> listDevices(V4l2Calls& calls);
 
-/// V4L2's code of an encoding, 0 for none, and back.
-std::uint32_t fourccOf(Encoding encoding);
+/// What V4L2's code stands for; several may stand for one encoding.
 Encoding encodingOfFourcc(std::uint32_t fourcc);
+/// The code by which this device offers pictures of that encoding and size; in another size when it must be, 0 for
+/// none.
+std::uint32_t offeredFourcc(const V4l2File& file, Encoding encoding, Size size);
 
 /// What to tell people about a camera that answers -errno: busy (and by whom, where that can be seen), forbidden, gone.
 std::string v4l2Sentence(const std::string& camera, const std::filesystem::path& path, int fault);

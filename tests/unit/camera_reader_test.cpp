@@ -144,6 +144,68 @@ TEST(CameraReader, SilenceIsALossAndFramesMayComeAgain) {
     EXPECT_TRUE(r.reader.read({}));
 }
 
+/// What read() throws while the camera's thread goes on sending `bytes`.
+std::string lossWhileSending(Reader& r, const Bytes& bytes) {
+    const std::jthread camera([&](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+            r.deliver(bytes);
+            std::this_thread::sleep_for(10ms);
+        }
+    });
+    try {
+        while (r.reader.read({})) continue;
+    } catch (const Error& error) {
+        EXPECT_EQ(error.area, Area::source);
+        return error.what();
+    }
+    return "";
+}
+
+/// They never stop coming, and reading must not wait for ever: the camera counts as lost, and may be opened again.
+TEST(CameraReader, PicturesThatAreAllDamagedAreALoss) {
+    const Bytes jpeg = test::encode(test::testCard({64, 48}, 3, 8), ".jpg");
+    Reader mjpg({Encoding::mjpg, {64, 48}, 30});
+    mjpg.deliver(jpeg);
+    ASSERT_TRUE(mjpg.reader.read({}));
+    const auto begin = Clock::now();
+    const std::string sentence = lossWhileSending(mjpg, Bytes(jpeg.begin(), jpeg.begin() + long(jpeg.size() / 2)));
+    EXPECT_EQ(sentence,
+              "All pictures of the camera Cam come damaged: unplug it and plug it in again, or choose another size or "
+              "format.");
+    EXPECT_GE(Clock::now() - begin, 490ms);
+    mjpg.deliver(jpeg);
+    EXPECT_TRUE(mjpg.reader.read({})) << "it may go on by itself";
+
+    Reader raw({Encoding::yuyv, {2, 2}, 30});
+    raw.deliver(Bytes(8));
+    ASSERT_TRUE(raw.reader.read({}));
+    EXPECT_EQ(lossWhileSending(raw, Bytes(7)), sentence);
+    raw.reader.skipDamaged();
+    EXPECT_EQ(lossWhileSending(raw, {}), sentence);
+}
+
+TEST(CameraReader, RefusesFormatsThatCantBe) {
+    CameraReader reader("Cam", {Encoding::yuyv, {640, 480}, 30}, {});
+    const auto refuses = [&](Encoding encoding, Size size, std::ptrdiff_t stride) {
+        try {
+            reader.setFormat({encoding, size, 30}, stride);
+            return false;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.area, Area::source);
+            return std::string(error.what()).ends_with("can't be held: choose another size or format.");
+        }
+    };
+    EXPECT_FALSE(refuses(Encoding::yuyv, {640, 480}, 0));
+    EXPECT_FALSE(refuses(Encoding::yuyv, {640, 480}, 1280));
+    EXPECT_TRUE(refuses(Encoding::yuyv, {640, 480}, 1279));
+    EXPECT_TRUE(refuses(Encoding::nv12, {640, 480}, -640));
+    EXPECT_TRUE(refuses(Encoding::yuyv, {0, 480}, 0));
+    EXPECT_TRUE(refuses(Encoding::mjpg, {640, -1}, 0));
+    EXPECT_TRUE(refuses(Encoding::mjpg, {16384, 16384}, 0));
+    reader.deliver(Bytes(640 * 480 * 2), 0, Clock::now());
+    EXPECT_EQ(reader.info().size, (Size{640, 480}));
+}
+
 TEST(CameraReader, ALossIsToldAtOnceAndForGood) {
     Reader r({Encoding::yuyv, {2, 2}, 30});
     r.reader.lose("first.");

@@ -15,6 +15,7 @@
 
 #include "inference/error.h"
 #include "inference/io/v4l2_camera.h"
+#include "tests/support/picture_file.h"
 
 namespace matte {
 namespace {
@@ -90,10 +91,7 @@ public:
             case VIDIOC_ENUM_FMT: return format(device, *static_cast<v4l2_fmtdesc*>(argument));
             case VIDIOC_ENUM_FRAMESIZES: return size(device, *static_cast<v4l2_frmsizeenum*>(argument));
             case VIDIOC_ENUM_FRAMEINTERVALS: return interval(device, *static_cast<v4l2_frmivalenum*>(argument));
-            case VIDIOC_S_FMT:
-                agreed = static_cast<v4l2_format*>(argument)->fmt.pix;
-                static_cast<v4l2_format*>(argument)->fmt.pix.bytesperline = agreed.width * 2;
-                return 0;
+            case VIDIOC_S_FMT: return setFormat(device, static_cast<v4l2_format*>(argument)->fmt.pix);
             case VIDIOC_S_PARM:
             case VIDIOC_REQBUFS:
             case VIDIOC_QBUF: return 0;
@@ -110,6 +108,9 @@ public:
 
     static constexpr std::size_t kBufferBytes = 640 * 480 * 2;
     v4l2_pix_format agreed{};
+    int bytesPerPixel = 2;
+    std::vector<std::uint8_t> jpeg;       ///< sent instead of pixels
+    std::atomic<std::size_t> missing{0};  ///< so many bytes less than a picture arrive
 
 private:
     static int about(const FakeDevice& device, v4l2_capability& answer) {
@@ -145,10 +146,21 @@ private:
         }
         return -EINVAL;
     }
+    /// As drivers do it: who asks for a format that isn't there gets the first one.
+    int setFormat(const FakeDevice& device, v4l2_pix_format& format) {
+        const auto formats = device.formats();
+        if (std::find(formats.begin(), formats.end(), format.pixelformat) == formats.end()) {
+            format.pixelformat = formats.at(0);
+        }
+        format.bytesperline = jpeg.empty() ? format.width * std::uint32_t(bytesPerPixel) : 0;
+        agreed = format;
+        return 0;
+    }
     int picture(v4l2_buffer& answer) {
         answer.index = std::uint32_t(sent % 4);
-        answer.bytesused = agreed.width * agreed.height * 2;
+        answer.bytesused = std::uint32_t(jpeg.empty() ? agreed.bytesperline * agreed.height - missing : jpeg.size());
         memory_[answer.index].assign(kBufferBytes, std::uint8_t(++sent));
+        std::copy(jpeg.begin(), jpeg.end(), memory_[answer.index].begin());
         return 0;
     }
 
@@ -293,6 +305,87 @@ TEST(V4l2, GivesFramesAndLeavesNothingOpen) {
         EXPECT_EQ(calls.mapped, 0);
         EXPECT_EQ(calls.opened, 0);
         EXPECT_EQ(calls.streaming, 0);
+    }
+}
+
+/// BGRA has two codes, and so have JPEGs; such cameras offer the second alone.
+TEST(V4l2, AsksForTheCodeThatTheCameraOffers) {
+    FakeCalls calls;
+    calls.bytesPerPixel = 4;
+    calls.all["/dev/video0"] = {
+        .modes = {{V4L2_PIX_FMT_YUYV, {160, 120}, {{1, 30}}}, {V4L2_PIX_FMT_ABGR32, {320, 240}, {{1, 30}}}}};
+    CaptureSettings wanted;
+    wanted.encoding = Encoding::bgra;
+    auto source = openV4l2Camera(calls, "", wanted);
+    EXPECT_EQ(calls.agreed.pixelformat, V4L2_PIX_FMT_ABGR32);
+    EXPECT_EQ(source->read({})->image->format(), PixelFormat::rgba8);
+    source.reset();
+
+    calls.jpeg = test::encode(test::testCard({320, 240}, 3, 8), ".jpg");
+    calls.all["/dev/video0"].modes[1].fourcc = V4L2_PIX_FMT_JPEG;
+    wanted.encoding = Encoding::mjpg;
+    source = openV4l2Camera(calls, "", wanted);
+    EXPECT_EQ(calls.agreed.pixelformat, V4L2_PIX_FMT_JPEG);
+    EXPECT_EQ(source->read({})->image->size(), (Size{320, 240}));
+}
+
+/// The one of two codes that has the size, and each mode once.
+TEST(V4l2, AsksForTheCodeThatHasTheSize) {
+    FakeCalls calls;
+    calls.all["/dev/video0"] = {.modes = {{V4L2_PIX_FMT_XBGR32, {640, 480}, {}},
+                                          {V4L2_PIX_FMT_ABGR32, {640, 480}, {}},
+                                          {V4L2_PIX_FMT_ABGR32, {320, 240}, {}}}};
+    EXPECT_EQ(listDevices(calls).at(0).camera.modes,
+              (std::vector<CameraMode>{{Encoding::bgra, {640, 480}, {}}, {Encoding::bgra, {320, 240}, {}}}));
+    const V4l2File file(calls, "/dev/video0");
+    EXPECT_EQ(offeredFourcc(file, Encoding::bgra, {320, 240}), V4L2_PIX_FMT_ABGR32);
+    EXPECT_EQ(offeredFourcc(file, Encoding::bgra, {640, 480}), V4L2_PIX_FMT_XBGR32);
+    EXPECT_EQ(offeredFourcc(file, Encoding::bgra, {1280, 720}), V4L2_PIX_FMT_XBGR32) << "the driver takes the nearest";
+    EXPECT_EQ(offeredFourcc(file, Encoding::nv12, {640, 480}), 0U);
+}
+
+/// Drivers may answer with another format than the one that was asked for: what can't be is refused before it is read.
+TEST(V4l2, RefusesFormatsThatCantBe) {
+    struct Absurd {
+        const char* what;
+        std::uint32_t width, height, stride;
+    };
+    for (const Absurd& absurd :
+         {Absurd{"no width", 0, 480, 0}, Absurd{"no height", 640, 0, 1280},
+          Absurd{"negative once it is an int", 0xffffffff, 0xffffffff, 0xffffffff},
+          Absurd{"more than 200 megapixels", 16384, 16384, 32768},
+          Absurd{"rows longer than the stride", 640, 480, 1278}, Absurd{"more than its buffer holds", 1280, 720, 2560},
+          Absurd{"a stride that the buffer does not hold", 640, 480, 0x7fffffff}}) {
+        FakeCalls calls;
+        calls.all["/dev/video0"] = laptop();
+        calls.all["/dev/video0"].first = [&](unsigned long request, void* argument) {
+            if (request != VIDIOC_S_FMT) return -ENOTTY;
+            auto& format = static_cast<v4l2_format*>(argument)->fmt.pix;
+            format.width = absurd.width;
+            format.height = absurd.height;
+            format.bytesperline = absurd.stride;
+            return 0;
+        };
+        EXPECT_EQ(refusal(calls),
+                  "The camera Integrated Camera announces pictures that can't be held: choose another size or format.")
+            << absurd.what;
+        EXPECT_EQ(calls.opened, 0) << absurd.what;
+        EXPECT_EQ(calls.mapped, 0) << absurd.what;
+    }
+}
+
+TEST(V4l2, PicturesThatAreAllTooShortAreALoss) {
+    FakeCalls calls;
+    calls.all["/dev/video0"] = laptop();
+    auto source = openV4l2Camera(calls, "", small());
+    ASSERT_TRUE(source->read({}));
+    calls.missing = 1;
+    try {
+        while (source->read({})) continue;
+        ADD_FAILURE() << "it ended";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.area, Area::source);
+        EXPECT_NE(std::string(error.what()).find("come damaged"), std::string::npos) << error.what();
     }
 }
 
