@@ -78,45 +78,44 @@ void stopIfAsked(const std::stop_token& stop) {
 }  // namespace
 
 CpuEngine::CpuEngine(UNet network, const EngineOptions& options, std::string reason)
-    : network_(std::move(network),
-               options.precision == Precision::fast ? CpuNetwork::bestPrecision() : CpuPrecision::f32),
-      options_(options),
-      reason_(std::move(reason)) {}
+    : CpuEngine(std::make_unique<CpuNetwork>(
+                    std::move(network),
+                    options.precision == Precision::fast ? CpuNetwork::bestPrecision() : CpuPrecision::f32),
+                options,
+                std::move(reason)) {}
+
+CpuEngine::CpuEngine(std::unique_ptr<HostNetwork> network, const EngineOptions& options, std::string reason)
+    : network_(std::move(network)), options_(options), reason_(std::move(reason)) {}
 
 EngineInfo CpuEngine::info() const {
     EngineInfo info;
-    info.kind = EngineKind::cpu;
-    info.name = "CPU (oneDNN " + CpuNetwork::libraryVersion() +
-                (network_.precision() == CpuPrecision::bf16 ? ", bf16)" : ", f32)");
+    info.kind = network_->onGpu() ? EngineKind::cuda : EngineKind::cpu;
+    info.name =
+        network_->onGpu() ? "GPU (" + network_->name() + "), the rest on the CPU" : "CPU (" + network_->name() + ")";
     info.reason = reason_;
-    for (const std::string& line : network_.implementations()) {
-        if (line.find(": ref") != std::string::npos) {
-            info.warnings.push_back("Slow: oneDNN has only a reference implementation for " + line +
-                                    " on this processor.");
-        }
-    }
+    info.warnings = network_->warnings();
     return info;
 }
 
 Planes CpuEngine::networkMatte(const Image& source, StageTimes& times, std::stop_token stop) {
-    const Size size = network_.unet().inputSize(source.size(), options_.networkLongestSide);
+    const Size size = network_->unet().inputSize(source.size(), options_.networkLongestSide);
     {
         const StageTimer timer(times, "prepare");
-        network_.configure(size);
+        network_->configure(size);
     }
     {
         const StageTimer timer(times, "preprocess");
         const Planes picture = resampleToPlanes(source.view(), size);
-        const auto mean = network_.unet().mean(), deviation = network_.unet().deviation();
-        float* input = network_.input();
+        const auto mean = network_->unet().mean(), deviation = network_->unet().deviation();
+        float* input = network_->input();
         for (std::size_t i = 0; i < picture.values.size(); ++i) {
             input[i] = (picture.values[i] - mean[i % 3]) / deviation[i % 3];
         }
     }
     const StageTimer timer(times, "network");
-    network_.run(stop);
+    network_->run(stop, nullptr);
     Planes alpha(size, 1);
-    std::copy_n(network_.alpha(), alpha.values.size(), alpha.values.begin());
+    std::copy_n(network_->alpha(), alpha.values.size(), alpha.values.begin());
     return alpha;
 }
 
@@ -174,8 +173,8 @@ Output CpuEngine::take() {
     if (!waiting_) throw Error(Area::engine, "No frame is under way.");
     const Waiting now = *std::exchange(waiting_, std::nullopt);
     omp_set_num_threads(options_.threads > 0 ? options_.threads : omp_get_num_procs());
-    const Size input = network_.unet().inputSize(now.frame.image->size(), options_.networkLongestSide);
-    return live_.run(now.frame, now.look, network_, input, timeLayers_);
+    const Size input = network_->unet().inputSize(now.frame.image->size(), options_.networkLongestSide);
+    return live_.run(now.frame, now.look, *network_, input, timeLayers_);
 }
 
 void CpuEngine::forget() {
@@ -184,15 +183,14 @@ void CpuEngine::forget() {
 }
 
 std::vector<LayerInfo> CpuEngine::layers() const {
-    const Size input = network_.size();
+    const Size input = network_->size();
     if (input == Size{}) return {};
-    const UNet& unet = network_.unet();
-    const int bytesPerValue = network_.precision() == CpuPrecision::bf16 ? 2 : 4;
+    const UNet& unet = network_->unet();
     std::vector<LayerInfo> infos;
     for (std::size_t i = 0; i < unet.layers().size(); ++i) {
         const Conv& layer = unet.layers()[i];
-        infos.push_back({layer.name, layerShape(unet, layer, input), network_.implementation(int(i)),
-                         layerFlops(unet, layer, input), layerBytes(unet, layer, input, bytesPerValue)});
+        infos.push_back({layer.name, layerShape(unet, layer, input), network_->implementation(int(i)),
+                         layerFlops(unet, layer, input), layerBytes(unet, layer, input, network_->valueBytes())});
     }
     return infos;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine on the CPU: oneDNN for the network, our own loops for the picture. See engine.h for the rules.
+// Engine on the CPU: oneDNN for the network, or another in its place, our own loops for the picture. See engine.h for
+// the rules.
 #pragma once
 
 #include <optional>
@@ -14,6 +15,8 @@ class CpuEngine final : public Engine {
 public:
     /// `reason` is why no better engine was taken, for info().
     CpuEngine(UNet network, const EngineOptions& options, std::string reason);
+    /// With another network than oneDNN's.
+    CpuEngine(std::unique_ptr<HostNetwork> network, const EngineOptions& options, std::string reason);
 
     [[nodiscard]] EngineInfo info() const override;
     std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop) override;
@@ -34,7 +37,7 @@ private:
     };
     Planes networkMatte(const Image& source, StageTimes& times, std::stop_token stop);
 
-    CpuNetwork network_;
+    std::unique_ptr<HostNetwork> network_;
     EngineOptions options_;
     std::string reason_;
     CpuLive live_;

@@ -37,7 +37,7 @@ const CpuLive::Shown& CpuLive::spare(Size size) {
     return shown_.back();
 }
 
-bool CpuLive::findMatte(const Image& source, CpuNetwork& network, Size input, bool timeLayers, Output& output) {
+bool CpuLive::findMatte(const Image& source, HostNetwork& network, Size input, bool timeLayers, Output& output) {
     if (!(network.size() == input)) {
         const StageTimer timer(output.times, "prepare");
         network.configure(input);
@@ -53,6 +53,8 @@ bool CpuLive::findMatte(const Image& source, CpuNetwork& network, Size input, bo
     }
     const StageTimer timer(output.times, "network");
     network.run({}, timeLayers ? &output.layerMs : nullptr);
+    output.bytesUp = network.bytesUp();
+    output.bytesDown = network.bytesDown();
     reshape(matte_, input, 1);
     std::copy_n(network.alpha(), matte_.values.size(), matte_.values.begin());
     return isFinite(matte_.values.data(), matte_.values.size());
@@ -108,7 +110,7 @@ const Image* CpuLive::plate(const Background& background, Size size, StageTimes&
     return &plate_;
 }
 
-Output CpuLive::run(const Frame& frame, const Look& look, CpuNetwork& network, Size input, bool timeLayers) {
+Output CpuLive::run(const Frame& frame, const Look& look, HostNetwork& network, Size input, bool timeLayers) {
     const Image& source = *frame.image;
     if (source.format() == PixelFormat::gray8) {
         throw Error(Area::input, "A frame without colour can't be cut out: choose another format of the camera.");

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "inference/cpu/composite.h"
-#include "inference/cpu/cpu_network.h"
+#include "inference/cpu/host_network.h"
 #include "inference/cpu/people.h"
 #include "inference/cpu/refine.h"
 #include "inference/cpu/resample.h"
@@ -19,7 +19,7 @@ namespace matte {
 class CpuLive {
 public:
     /// `input` is the network's size for the frame. `timeLayers` fills Output::layerMs.
-    Output run(const Frame& frame, const Look& look, CpuNetwork& network, Size input, bool timeLayers);
+    Output run(const Frame& frame, const Look& look, HostNetwork& network, Size input, bool timeLayers);
     /// Another source begins.
     void forget();
 
@@ -31,7 +31,7 @@ private:
     };
     const Shown& spare(Size size);
     /// Whether the network gave a matte.
-    bool findMatte(const Image& source, CpuNetwork& network, Size input, bool timeLayers, Output& output);
+    bool findMatte(const Image& source, HostNetwork& network, Size input, bool timeLayers, Output& output);
     void tend(const Look& look, bool usable, StageTimes& times);
     void refine(const Image& source, Size input, StageTimes& times);
     void light(const Look& look, const Image* plate, StageTimes& times);

@@ -18,7 +18,7 @@ public:
     RunReport run(std::span<const float> input, std::span<float> alpha) override {
         const auto start = std::chrono::steady_clock::now();
         std::ranges::copy(input, network_.input());
-        network_.run();
+        network_.run(stop_);
         std::copy_n(network_.alpha(), alpha.size(), alpha.begin());
         const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
         return {took.count(), took.count(), {}};

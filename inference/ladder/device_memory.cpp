@@ -35,6 +35,10 @@ private:
 
 }  // namespace
 
+void useFirstDevice() {
+    CUDA_CHECK(cudaSetDevice(0));
+}
+
 std::unique_ptr<Memory> makeDeviceMemory() {
     return std::make_unique<DeviceMemory>();
 }

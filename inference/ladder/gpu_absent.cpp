@@ -23,6 +23,7 @@ namespace {
 using LayerPointer = std::unique_ptr<Layer>;
 using NetworkPointer = std::unique_ptr<NetworkMethod>;
 
+MATTE_ABSENT(void, useFirstDevice)
 MATTE_ABSENT(PlainLayers, gpuLayers)
 MATTE_ABSENT(LayerPointer, makeDirect, const Block&, const Shape&)
 MATTE_ABSENT(LayerPointer, makeTiledPlain, const Block&, const Shape&)

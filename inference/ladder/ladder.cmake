@@ -13,13 +13,15 @@ target_sources(matte_inference PRIVATE
   ladder/lab_table.cpp
   ladder/layered_network.cpp
   ladder/limits.cpp
-  ladder/matte.cpp
   ladder/memory.cpp
   ladder/method.cpp
   ladder/model.cpp
   ladder/separate.cpp
   ladder/stencil_cpu.cpp
   ladder/xnor_cpu.cpp
+  ladder/live/method_network.cpp
+  ladder/live/method_switch.cpp
+  ladder/live/switching_engine.cpp
   ladder/ops/digits.cpp
   ladder/ops/ops.cpp)
 if(MATTE_HAVE_CUDA)

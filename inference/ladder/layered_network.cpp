@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstring>
 
+#include "inference/error.h"
+
 namespace matte::ladder {
 namespace {
 
@@ -44,6 +46,8 @@ public:
         planar_.resize(3 * pixels);
         for (std::size_t i = 0; i < 3 * pixels; ++i) planar_[i % 3 * pixels + i / 3] = input[i];
         if (layers_.resident) {
+            report.bytesUp = planar_.size() * sizeof(float);
+            report.bytesDown = pixels * sizeof(float);
             memory_->upload(values_ + offsets_.front(), planar_.data(), planar_.size());
             if (!report.transfers.empty()) ++report.transfers.front().in;
             report.computeMs = memory_->time([&] {
@@ -58,6 +62,7 @@ public:
             std::memcpy(alpha.data(), host_.get() + offsets_.back(), pixels * sizeof(float));
         }
         report.ms = msSince(start);
+        if (layers_.where == Where::cpu) report.bytesUp = report.bytesDown = 0;  // its copies stay on the host
         return report;
     }
 
@@ -134,6 +139,7 @@ private:
     }
 
     void runOn(const Step& step) {
+        if (stop_.stop_requested()) throw Cancelled{};
         for (int i = 0; i < step.layer->steps(); ++i) {
             step.layer->run(i, values_ + step.in, values_ + step.out, memory_->stream());
         }
@@ -148,6 +154,8 @@ private:
             memory_->download(host_.get() + step.out, values_ + step.out, step.outFloats);
             ++transfers.in;
             ++transfers.out;
+            report.bytesUp += floats * sizeof(float);
+            report.bytesDown += step.outFloats * sizeof(float);
         }
     }
 

@@ -81,6 +81,22 @@ const Method& methodNamed(std::string_view name) {
     throw Error(Area::usage, "There is no method '" + std::string(name) + "': use one of " + names + ".");
 }
 
+const Method& networkMethodNamed(std::string_view name) {
+    const Method& method = methodNamed(name);
+    if (!method.network) {
+        std::string names;
+        for (const Method& other : kMethods) {
+            if (other.network) names += (names.empty() ? "" : ", ") + std::string(other.name);
+        }
+        throw Error(Area::usage,
+                    "'" + std::string(name) + "' runs single layers, not the network: use one of " + names + ".");
+    }
+    if (const std::string why = whyUnavailable(method); !why.empty()) {
+        throw Error(Area::engine, "The method '" + std::string(name) + "' can't be used: " + why);
+    }
+    return method;
+}
+
 std::string whyUnavailable(const Method& method) {
     if (method.name == "cpu-onednn") return whyNoOneDnn();
     if (method.where == Where::cpu) return {};

@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,9 +35,10 @@ struct BlockTransfers {
 };
 
 struct RunReport {
-    double ms = 0;                          ///< wall clock, from the input in host memory to alpha in host memory
-    double computeMs = 0;                   ///< of these, what was neither copying the input in nor alpha out
-    std::vector<BlockTransfers> transfers;  ///< empty on the CPU; the last download, of alpha alone, is not counted
+    double ms = 0;                           ///< wall clock, from the input in host memory to alpha in host memory
+    double computeMs = 0;                    ///< of these, what was neither copying the input in nor alpha out
+    std::vector<BlockTransfers> transfers;   ///< empty on the CPU; the last download, of alpha alone, is not counted
+    std::size_t bytesUp = 0, bytesDown = 0;  ///< between host and device, alpha's included; 0 on the CPU
 };
 
 /// The whole network by one method.
@@ -48,13 +50,17 @@ public:
 
     /// For inputs of `size`, sides multiples of 2^(levels-1). Throws Error(engine), for instance for want of memory.
     virtual void configure(Size size) = 0;
-    /// `input` [H, W, 3], normalised R, G, B; `alpha` [H, W] of 0 to 1.
+    /// `input` [H, W, 3], normalised R, G, B; `alpha` [H, W] of 0 to 1. Throws Error(engine), and Cancelled between two
+    /// layers of the CPU's when stopBy()'s token was triggered.
     virtual RunReport run(std::span<const float> input, std::span<float> alpha) = 0;
     /// Tensor `index` of UNet::tensors() after run(), [h, w, channels]; empty where the method does not keep it.
     [[nodiscard]] virtual std::vector<float> activation(int index) const = 0;
+    /// Of the runs that follow.
+    void stopBy(std::stop_token stop) { stop_ = std::move(stop); }
 
 protected:
     NetworkMethod() = default;
+    std::stop_token stop_;
 };
 
 /// One layer, its parameters in place, ready for one shape: runs again and again on its own kind of memory.
@@ -95,6 +101,9 @@ struct Method {
 std::span<const Method> methods();
 /// Throws Error(usage) that lists the names.
 const Method& methodNamed(std::string_view name);
+/// A method for the whole network. Throws Error(usage) for a name that is none, and Error(engine) for one that can't
+/// run on this machine.
+const Method& networkMethodNamed(std::string_view name);
 /// Why the method can't run on this machine, as a sentence; empty when it can.
 std::string whyUnavailable(const Method& method);
 

@@ -54,6 +54,8 @@ std::unique_ptr<NetworkMethod> makeOneDnn(const ModelPointer& model);
 std::string whyNoOneDnn();
 
 // GPU
+/// Makes the first GPU, which the ladder runs on, the calling thread's own. Throws Error(engine).
+void useFirstDevice();
 std::unique_ptr<Layer> makeDirect(const Block& block, const Shape& in);
 std::unique_ptr<Layer> makeTiledPlain(const Block& block, const Shape& in);
 std::unique_ptr<Layer> makeTiled(const Block& block, const Shape& in);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/ladder/live/method_network.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "inference/cpu/cpu_engine.h"
+#include "inference/ladder/rungs.h"
+
+namespace matte::ladder {
+
+MethodNetwork::MethodNetwork(const Method& method, ModelPointer model) : method_(method), model_(std::move(model)) {
+    if (onGpu() && whyUnavailable(method_).empty()) useFirstDevice();
+    network_ = makeNetwork(method_, model_);
+}
+
+void MethodNetwork::configure(Size size) {
+    if (size == size_) return;
+    if (onGpu()) useFirstDevice();
+    size_ = {};
+    network_->configure(size);
+    input_.resize(3 * size.pixels());
+    alpha_.resize(size.pixels());
+    size_ = size;
+}
+
+void MethodNetwork::run(std::stop_token stop, std::vector<float>* layerMs) {
+    if (layerMs) layerMs->clear();
+    if (onGpu()) useFirstDevice();
+    network_->stopBy(stop.stop_possible() ? stop : stop_);
+    report_ = network_->run(input_, alpha_);
+    if (std::ranges::all_of(alpha_, [](float value) { return std::isfinite(value); })) return;
+    throw Error(Area::engine, "The method " + std::string(method_.name) +
+                                  " gave values that are not finite, which is no matte: choose another one.");
+}
+
+std::string MethodNetwork::name() const {
+    return "method " + std::string(method_.name);
+}
+
+std::string MethodNetwork::implementation(int) const {
+    return std::string(method_.name);
+}
+
+std::unique_ptr<HostNetwork> makeProductNetwork(EngineKind kind, Precision precision, const ModelPointer& model) {
+    const bool fast = precision == Precision::fast;
+    if (kind == EngineKind::cpu) {
+        return std::make_unique<CpuNetwork>(model->unet, fast ? CpuNetwork::bestPrecision() : CpuPrecision::f32);
+    }
+    for (const char* name : {"gpu-wgmma", "gpu-mma"}) {
+        const Method& method = methodNamed(name);
+        if (fast && whyUnavailable(method).empty()) return std::make_unique<MethodNetwork>(method, model);
+    }
+    return std::make_unique<MethodNetwork>(methodNamed("gpu-implicit"), model);
+}
+
+std::unique_ptr<Engine> makeMethodEngine(const Method& method,
+                                         const ModelPointer& model,
+                                         const EngineOptions& options) {
+    return std::make_unique<CpuEngine>(std::make_unique<MethodNetwork>(method, model), options, "");
+}
+
+}  // namespace matte::ladder

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/ladder/live/switching_engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "inference/cpu/cpu_engine.h"
+#include "inference/cpu/stage_timer.h"
+
+namespace matte::ladder {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kCompareAgain{1};  // so that comparing takes little of the frames' time
+
+}  // namespace
+
+SwitchingEngine::SwitchingEngine(std::unique_ptr<Engine> product, Setup setup, std::shared_ptr<MethodSwitch> methods)
+    : product_(std::move(product)), setup_(std::move(setup)), methods_(std::move(methods)) {
+    if (const Method* first = methods_->chosen()) run(build(*first, setup_, product_->info().kind, {}));
+}
+
+EngineInfo SwitchingEngine::info() const {
+    EngineInfo info = product_->info();
+    const MethodStatus status = methods_->status();
+    if (!status.problem.empty()) info.warnings.push_back(status.problem);
+    if (!now_.method) return info;
+    EngineInfo byMethod = now_.engine->info();
+    byMethod.reason = std::move(info.reason);
+    byMethod.warnings.insert(byMethod.warnings.end(), info.warnings.begin(), info.warnings.end());
+    return byMethod;
+}
+
+std::shared_ptr<Cutout> SwitchingEngine::cutOut(std::shared_ptr<const Image> source, std::stop_token stop) {
+    return product_->cutOut(std::move(source), stop);
+}
+
+Output SwitchingEngine::composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) {
+    return product_->composite(cutout, look, size, stop);
+}
+
+Image SwitchingEngine::matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop) {
+    return product_->matte(cutout, look, size, stop);
+}
+
+/// With a picture's size, everything is built for it, so that the first frame does not wait; without, by that frame.
+SwitchingEngine::Built SwitchingEngine::build(const Method& method,
+                                              const Setup& setup,
+                                              EngineKind product,
+                                              Size picture) {
+    Built built;
+    built.method = &method;
+    try {
+        const ModelPointer model = setup.loadModel();
+        auto network = std::make_unique<MethodNetwork>(method, model);
+        built.network = network.get();
+        built.reference = makeProductNetwork(product, setup.options.precision, model);
+        if (picture.pixels() > 0) {
+            const Size input = model->unet.inputSize(picture, setup.options.networkLongestSide);
+            network->configure(input);
+            built.reference->configure(input);
+        }
+        built.engine = std::make_unique<CpuEngine>(std::move(network), setup.options, "");
+    } catch (const std::exception& error) {
+        built.problem = error.what();
+    }
+    return built;
+}
+
+void SwitchingEngine::startBuilding(const Method& method, Size picture) {
+    const EngineKind product = product_->info().kind;
+    building_ = std::async(std::launch::async, [&method, setup = setup_, product, picture, methods = methods_] {
+        Built built = build(method, setup, product, picture);
+        if (methods->chosen() == &method) methods->makeWay();
+        return built;
+    });
+}
+
+bool SwitchingEngine::ready() const {
+    return building_.valid() && building_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
+/// Turns to what was chosen as soon as it can run and nothing is under way.
+void SwitchingEngine::follow(Size picture) {
+    const Method* wanted = methods_->chosen();
+    if (wanted == now_.method) return;
+    if (!wanted) {
+        if (underWay_ == 0) useProduct();
+        return;
+    }
+    if (!building_.valid()) return startBuilding(*wanted, picture);
+    if (underWay_ > 0 || !ready()) return;
+    Built built = building_.get();
+    if (built.method == wanted) return run(std::move(built));
+    startBuilding(*wanted, picture);  // another was chosen meanwhile
+}
+
+void SwitchingEngine::run(Built built) {
+    if (!built.problem.empty()) return methods_->failed(*built.method, built.problem);
+    now_ = std::move(built);
+    compared_ = {};
+    now_.network->stopBy(methods_->begin(now_.method));
+}
+
+void SwitchingEngine::useProduct() {
+    now_ = {};
+    product_->forget();  // what it remembers of earlier frames is old
+    methods_->begin(nullptr);
+}
+
+int SwitchingEngine::slots() const {
+    const Method* wanted = methods_->chosen();
+    const bool turning = wanted != now_.method && (!wanted || ready());
+    return turning && underWay_ > 0 ? underWay_ : live().slots();
+}
+
+void SwitchingEngine::submit(const Frame& frame, const Look& look) {
+    follow(frame.image->size());
+    live().submit(frame, look);
+    if (now_.engine) frame_ = {frame, look};
+    ++underWay_;
+}
+
+Output SwitchingEngine::take() {
+    underWay_ = std::max(0, underWay_ - 1);
+    if (!frame_) return product_->take();
+    const Submitted again = *std::exchange(frame_, std::nullopt);
+    try {
+        Output output = now_.engine->take();
+        measure(output);
+        return output;
+    } catch (const Cancelled&) {  // another choice, which need not wait for this frame
+        now_.network->stopBy(methods_->goOn());
+        product_->forget();
+        follow(again.frame.image->size());
+    } catch (const std::exception& error) {
+        methods_->failed(*now_.method, error.what());
+        useProduct();
+    }
+    product_->submit(again.frame, again.look);
+    return product_->take();
+}
+
+void SwitchingEngine::measure(Output& output) {
+    methods_->measured(now_.network->report().ms);
+    if (!now_.reference || Clock::now() - compared_ < kCompareAgain) return;
+    const StageTimer timer(output.times, "compare");
+    try {
+        compare();
+    } catch (const std::exception&) {
+        now_.reference.reset();  // for want of memory, for instance: the method runs all the same
+    }
+    compared_ = Clock::now();
+}
+
+/// The product's network on the input that the method has just had.
+void SwitchingEngine::compare() {
+    HostNetwork &method = *now_.network, &product = *now_.reference;
+    product.configure(method.size());
+    const std::size_t pixels = method.size().pixels();
+    std::copy_n(method.input(), 3 * pixels, product.input());
+    const auto begin = Clock::now();
+    product.run({}, nullptr);
+    const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+    methods_->compared(ms, difference({product.alpha(), pixels}, {method.alpha(), pixels}));
+}
+
+void SwitchingEngine::forget() {
+    frame_.reset();
+    underWay_ = 0;
+    product_->forget();
+    if (now_.engine) now_.engine->forget();
+}
+
+void SwitchingEngine::timeLayers(bool on) {
+    product_->timeLayers(on);
+    if (now_.engine) now_.engine->timeLayers(on);
+}
+
+}  // namespace matte::ladder

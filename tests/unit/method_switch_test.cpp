@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// The live network switched from method to method while frames run: the same mattes, nothing loaded before it is
+// chosen, and the product's engine where a method fails or is too slow.
+#include <cmath>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "inference/error.h"
+#include "inference/ladder/live/switching_engine.h"
+#include "tests/support/model_file.h"
+#include "tests/support/scene.h"
+#include "tests/support/scripted_live.h"
+
+namespace matte::ladder {
+namespace {
+
+constexpr Size kFrame{96, 64};
+
+/// What the test's own methods do.
+struct Wish {
+    std::atomic<bool> fail = false, giveNan = false, stall = false;
+    std::atomic<int> made = 0, runs = 0;
+} wish;
+
+class ToldMethod final : public NetworkMethod {
+public:
+    explicit ToldMethod(const ModelPointer& model) : inner_(makeNetwork(methodNamed("cpu-im2col"), model)) {
+        ++wish.made;
+    }
+    void configure(Size size) override { inner_->configure(size); }
+    RunReport run(std::span<const float> input, std::span<float> alpha) override {
+        ++wish.runs;
+        while (wish.stall) {
+            if (stop_.stop_requested()) throw Cancelled{};
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        if (wish.fail) throw Error(Area::engine, "The test's method broke: mend it.");
+        const RunReport report = inner_->run(input, alpha);
+        if (wish.giveNan) alpha[alpha.size() / 2] = NAN;
+        return report;
+    }
+    [[nodiscard]] std::vector<float> activation(int) const override { return {}; }
+
+private:
+    std::unique_ptr<NetworkMethod> inner_;
+};
+
+const Method kTold{
+    "cpu-told",
+    "CPU: as the test says",
+    Where::cpu,
+    1e-10,
+    false,
+    false,
+    nullptr,
+    [](const ModelPointer& model) -> std::unique_ptr<NetworkMethod> { return std::make_unique<ToldMethod>(model); }};
+const Method kUnbuildable{"cpu-unbuildable",
+                          "CPU: never there",
+                          Where::cpu,
+                          1e-10,
+                          false,
+                          false,
+                          nullptr,
+                          [](const ModelPointer&) -> std::unique_ptr<NetworkMethod> {
+                              throw Error(Area::engine, "There is not enough memory for it: choose another.");
+                          }};
+
+Frame frameOf(std::uint64_t number) {
+    static const auto image = std::make_shared<const Image>(test::makeScene(kFrame).photo);
+    return {image, number, std::chrono::steady_clock::now()};
+}
+
+/// The CPU engine with a small network, and the switch beside it.
+class MethodSwitching : public testing::Test {
+protected:
+    MethodSwitching() {
+        wish.fail = wish.giveNan = wish.stall = false;
+        wish.made = wish.runs = 0;
+    }
+    std::unique_ptr<Engine> product() const {
+        return Engine::create(UNet::load(Safetensors::parse(bytes_, "tiny")), options_);
+    }
+    SwitchingEngine::Setup setup() {
+        return {[this] {
+                    ++loaded_;
+                    return std::make_shared<const Model>(Model::load(Safetensors::parse(bytes_, "tiny")));
+                },
+                options_};
+    }
+    Output show(Engine& engine) {
+        engine.submit(frameOf(number_), {});
+        Output output = engine.take();
+        EXPECT_EQ(output.frame, number_);
+        ++number_;
+        return output;
+    }
+    /// Frames until `method` has computed one; false after many seconds.
+    bool showUntilRunning(Engine& engine, const Method* method) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (std::chrono::steady_clock::now() < end) {
+            EXPECT_TRUE(show(engine).matteUsable);
+            const MethodStatus status = methods_->status();
+            if (status.running == method && (!method || status.ms > 0)) return true;
+        }
+        return false;
+    }
+
+    std::vector<std::uint8_t> bytes_ = test::encodeSafetensors(test::randomUNet({4, 8, 16}, 1));
+    EngineOptions options_{.kind = EngineKind::cpu, .networkLongestSide = 64, .precision = Precision::fp32};
+    std::shared_ptr<MethodSwitch> methods_ = std::make_shared<MethodSwitch>();
+    std::atomic<int> loaded_ = 0;
+    std::uint64_t number_ = 0;
+};
+
+TEST_F(MethodSwitching, EveryMethodThatRunsHereGivesTheProductsMatte) {
+    SwitchingEngine engine(product(), setup(), methods_);
+    const auto expected = show(engine).picture->image();
+    for (const Method& method : methods()) {
+        if (!method.network || !whyUnavailable(method).empty()) continue;
+        methods_->choose(&method);
+        ASSERT_TRUE(showUntilRunning(engine, &method)) << method.name;
+        const MethodStatus status = methods_->status();
+        EXPECT_GT(status.ms, 0) << method.name;
+        EXPECT_GT(status.productMs, 0) << method.name;
+        ASSERT_TRUE(status.difference) << method.name;
+        EXPECT_LE(status.difference->maximum, method.tensorCores ? 1e-2 : 1e-5) << method.name;
+        EXPECT_LE(status.difference->mean, status.difference->maximum) << method.name;
+        EXPECT_NE(engine.info().name.find(method.name), std::string::npos) << engine.info().name;
+        const auto found = show(engine).picture->image();
+        int most = 0;
+        for (std::size_t i = 0; i < found->bytes(); ++i) {
+            most = std::max(most, std::abs(int(found->row(0)[i]) - int(expected->row(0)[i])));
+        }
+        EXPECT_LE(most, method.tensorCores ? 8 : 1) << method.name;
+    }
+    methods_->choose(nullptr);
+    ASSERT_TRUE(showUntilRunning(engine, nullptr));
+    EXPECT_EQ(engine.info().name, product()->info().name);
+    EXPECT_FALSE(methods_->status().difference);
+}
+
+TEST_F(MethodSwitching, AMethodOfTheCpuCopiesNothingToADevice) {
+    SwitchingEngine engine(product(), setup(), methods_);
+    methods_->choose(&methodNamed("cpu-parallel"));
+    ASSERT_TRUE(showUntilRunning(engine, &methodNamed("cpu-parallel")));
+    const Output output = show(engine);
+    EXPECT_EQ(output.bytesUp, 0U);
+    EXPECT_EQ(output.bytesDown, 0U);
+}
+
+TEST_F(MethodSwitching, NothingIsLoadedBeforeItIsChosen) {
+    SwitchingEngine engine(product(), setup(), methods_);
+    for (int i = 0; i < 3; ++i) show(engine);
+    EXPECT_EQ(loaded_, 0);
+    EXPECT_EQ(wish.made, 0);
+    methods_->choose(&kTold);
+    EXPECT_EQ(wish.made, 0) << "not by who chooses: that is the window's thread";
+    ASSERT_TRUE(showUntilRunning(engine, &kTold));
+    EXPECT_EQ(loaded_, 1);
+    EXPECT_EQ(wish.made, 1);
+}
+
+TEST_F(MethodSwitching, WhatIsChosenAtTheStartRunsFromTheFirstFrameOn) {
+    methods_ = std::make_shared<MethodSwitch>(&kTold);
+    SwitchingEngine engine(product(), setup(), methods_);
+    show(engine);
+    EXPECT_EQ(wish.runs, 1);
+    EXPECT_EQ(methods_->status().running, &kTold);
+}
+
+TEST_F(MethodSwitching, WhenAMethodBreaksTheFrameIsTheProducts) {
+    SwitchingEngine engine(product(), setup(), methods_);
+    const auto expected = show(engine).picture->image();
+    for (std::atomic<bool>* fault : {&wish.fail, &wish.giveNan}) {
+        wish.fail = wish.giveNan = false;
+        methods_->choose(&kTold);
+        ASSERT_TRUE(showUntilRunning(engine, &kTold));
+        *fault = true;
+        const Output output = show(engine);
+        EXPECT_TRUE(output.matteUsable);
+        EXPECT_EQ(std::vector(expected->row(0), expected->row(0) + expected->bytes()),
+                  std::vector(output.picture->image()->row(0), output.picture->image()->row(0) + expected->bytes()));
+        const MethodStatus status = methods_->status();
+        EXPECT_EQ(status.chosen, nullptr);
+        EXPECT_EQ(status.running, nullptr);
+        EXPECT_NE(status.problem.find(fault == &wish.fail ? "mend it" : "no matte"), std::string::npos)
+            << status.problem;
+        ASSERT_FALSE(engine.info().warnings.empty());
+        EXPECT_EQ(engine.info().warnings.back(), status.problem) << "so that the window hears of it";
+        const int runs = wish.runs;
+        show(engine);
+        EXPECT_EQ(wish.runs, runs) << "it is not tried again by itself";
+    }
+}
+
+TEST_F(MethodSwitching, AMethodThatCantBeBuiltLeavesThePictureAsItIs) {
+    SwitchingEngine engine(product(), setup(), methods_);
+    methods_->choose(&kUnbuildable);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (methods_->status().problem.empty() && std::chrono::steady_clock::now() < end) {
+        EXPECT_TRUE(show(engine).matteUsable);
+    }
+    EXPECT_NE(methods_->status().problem.find("not enough memory"), std::string::npos);
+    EXPECT_EQ(methods_->status().chosen, nullptr);
+    methods_->choose(&kTold);
+    EXPECT_EQ(methods_->status().problem, "") << "another choice, another chance";
+    EXPECT_TRUE(showUntilRunning(engine, &kTold));
+}
+
+TEST_F(MethodSwitching, ASlowMethodIsNotWaitedForOnceAnotherIsChosen) {
+    SwitchingEngine engine(product(), setup(), methods_);
+    for (const Method* next : {static_cast<const Method*>(nullptr), &methodNamed("cpu-parallel")}) {
+        wish.stall = false;
+        methods_->choose(&kTold);
+        ASSERT_TRUE(showUntilRunning(engine, &kTold));
+        wish.stall = true;
+        engine.submit(frameOf(number_++), {});
+        methods_->choose(next);
+        EXPECT_TRUE(engine.take().matteUsable);
+        EXPECT_TRUE(showUntilRunning(engine, next));
+        EXPECT_EQ(methods_->status().problem, "");
+    }
+}
+
+TEST_F(MethodSwitching, FramesUnderWayAreFinishedFirstAndStayInOrder) {
+    test::LiveScript script;
+    script.slots = 3;
+    SwitchingEngine engine(test::scriptedEngine(script), setup(), methods_);
+    const auto picture = std::make_shared<const Image>(test::makeScene(kFrame).photo);
+    std::uint64_t in = 0, out = 0;
+    const auto turn = [&] {
+        while (int(in - out) < engine.slots()) engine.submit({picture, in++, {}}, {});
+        EXPECT_EQ(engine.take().frame, out++);
+    };
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    for (const Method* method : {&kTold, static_cast<const Method*>(nullptr)}) {
+        methods_->choose(method);
+        while (methods_->status().running != method && std::chrono::steady_clock::now() < end) turn();
+        ASSERT_EQ(methods_->status().running, method);
+        for (int i = 0; i < 5; ++i) turn();
+    }
+    EXPECT_EQ(script.mostUnderWay, 3);
+}
+
+TEST(MethodNames, AreCheckedInOneSentence) {
+    EXPECT_EQ(networkMethodNamed("cpu-im2col").name, "cpu-im2col");
+    const auto refusal = [](const char* name) -> std::string {
+        try {
+            networkMethodNamed(name);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_NE(refusal("gpu-magic").find("cpu-sequential, cpu-parallel"), std::string::npos) << refusal("gpu-magic");
+    EXPECT_NE(refusal("gpu-cudnn").find("single layers"), std::string::npos) << refusal("gpu-cudnn");
+    for (const Method& method : methods()) {
+        const std::string why = whyUnavailable(method);
+        if (!method.network || why.empty()) continue;
+        EXPECT_NE(refusal(std::string(method.name).c_str()).find(why), std::string::npos) << method.name;
+    }
+}
+
+}  // namespace
+}  // namespace matte::ladder
