@@ -11,6 +11,7 @@
 #include "inference/cli/progress_bar.h"
 #include "inference/error.h"
 #include "inference/io/image_file.h"
+#include "inference/ladder/live/method_network.h"
 #include "inference/model/default_model.h"
 
 namespace matte {
@@ -29,13 +30,31 @@ private:
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+/// Before any picture is looked for.
+void checkMethod(const ImageOptions& options) {
+    if (options.method.empty()) return;
+    if (options.engine.kind != EngineKind::automatic || options.engine.precision != Precision::fast) {
+        throw Error(Area::usage, "--method says what computes, and how exactly: leave --engine and --precision out.");
+    }
+    ladder::networkMethodNamed(options.method);
+}
+
 /// What the whole run shares.
 struct Session {
     fs::path model;
+    std::string method;
     Look look;
     std::unique_ptr<Engine> engine;
     double loadMs = 0;
 };
+
+/// Nothing takes over from a method that was asked for by name.
+std::unique_ptr<Engine> openEngine(const ImageOptions& options, const fs::path& model) {
+    const Safetensors file = Safetensors::read(model);
+    if (options.method.empty()) return Engine::create(UNet::load(file), options.engine);
+    return ladder::makeMethodEngine(ladder::networkMethodNamed(options.method),
+                                    std::make_shared<const ladder::Model>(ladder::Model::load(file)), options.engine);
+}
 
 Session openSession(const ImageOptions& options, const Background& background) {
     const Stopwatch watch;
@@ -47,7 +66,8 @@ Session openSession(const ImageOptions& options, const Background& background) {
     if (background.kind == Background::Kind::image && !options.matteOnly) {
         session.look.background.image = readImage(background.imagePath);
     }
-    session.engine = Engine::create(UNet::load(Safetensors::read(session.model)), options.engine);
+    session.method = options.method;
+    session.engine = openEngine(options, session.model);
     session.loadMs = watch.ms();
     return session;
 }
@@ -128,6 +148,7 @@ public:
     void session(const Session& session) {
         const EngineInfo info = session.engine->info();
         document_["engine"] = engineJson(info);
+        document_["method"] = session.method.empty() ? Json() : Json(session.method);
         document_["model"] = session.model.string();
         document_["loadMs"] = rounded(session.loadMs);
         print("Engine: " + info.name + (info.reason.empty() ? "" : ". " + info.reason));
@@ -171,16 +192,14 @@ private:
 
     bool json_, quiet_;
     ExitCode code_ = kExitOk;
-    Json document_{{"version", MATTE_VERSION},
-                   {"engine", nullptr},
-                   {"model", nullptr},
-                   {"loadMs", nullptr},
-                   {"pictures", Json::array()}};
+    Json document_{{"version", MATTE_VERSION}, {"engine", nullptr}, {"method", nullptr},
+                   {"model", nullptr},         {"loadMs", nullptr}, {"pictures", Json::array()}};
 };
 
 }  // namespace
 
 ExitCode runImageCommand(const ImageOptions& options, std::stop_token stop) {
+    checkMethod(options);
     const Background background = parseBackground(options.background);
     const PictureInputs inputs = findPictures(options.inputs);
     const auto pairs = pairWithOutputs(inputs.pictures, options.output, options.matteOnly ? "-matte" : "-cutout",

@@ -19,6 +19,7 @@ struct ImageOptions {
     Look look;                        ///< but for its background's kind, colour and strength
     std::string model;                ///< empty: the default one
     EngineOptions engine;
+    std::string method;  ///< of the ladder, for the network; empty: the engine's own
     bool matteOnly = false, json = false, quiet = false;
 };
 

@@ -127,6 +127,8 @@ void addImageCommand(CLI::App& app, ImageOptions& options) {
     image->add_option("--model", options.model, "Another model: a .safetensors file, or portrait-lite")
         ->type_name("MODEL");
     addEngineChoices(image, options.engine);
+    image->add_option("--method", options.method, "Run the network by this method of matte-cli lab instead")
+        ->type_name("NAME");
     image->add_option("--size", options.engine.networkLongestSide, "Longest side of the network's input, in pixels")
         ->check(CLI::Range(32, 2048).description(""))
         ->type_name("N");

@@ -75,6 +75,41 @@ TEST_F(Cli, WithoutArgumentsShowsHelpAsAnError) {
     EXPECT_NE(outcome.err.find("Usage: matte-cli"), std::string::npos);
 }
 
+TEST_F(Cli, RunsTheNetworkByANamedMethod) {
+    const std::string in = picture("a.png", {64, 48});
+    const auto run = [&](const std::string& out, const Names& more) {
+        Names words{"image", in, "-o", at(out), "--model", model(), "--size", "64", "--matte-only", "--json"};
+        words.insert(words.end(), more.begin(), more.end());
+        return runCli(words);
+    };
+    ASSERT_EQ(run("product.png", {"--engine", "cpu", "--precision", "fp32"}).exitCode, 0);
+    const auto expected = readImage(at("product.png"));
+    for (const std::string name : {"cpu-sequential", "cpu-parallel", "cpu-im2col", "cpu-onednn"}) {
+        const Outcome outcome = run(name + ".png", {"--method", name});
+        ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
+        const json report = json::parse(outcome.out);
+        EXPECT_EQ(report["method"], name);
+        EXPECT_EQ(report["engine"]["name"], "CPU (method " + name + ")");
+        const auto found = readImage(at(name + ".png"));
+        ASSERT_EQ(found->bytes(), expected->bytes());
+        int most = 0;
+        for (std::size_t i = 0; i < found->bytes(); ++i) {
+            most = std::max(most, std::abs(int(found->row(0)[i]) - int(expected->row(0)[i])));
+        }
+        EXPECT_LE(most, 2) << name;
+    }
+}
+
+TEST_F(Cli, SaysWhichMethodsThereAre) {
+    const std::string in = picture("a.png"), out = at("out.png");
+    expectRefused(runCli({"image", in, "-o", out, "--method", "cpu-magic"}), 2, "use one of cpu-sequential, ");
+    expectRefused(runCli({"image", in, "-o", out, "--method", "gpu-cudnn"}), 2, "runs single layers");
+    expectRefused(runCli({"image", in, "-o", out, "--method", "cpu-im2col", "--engine", "cpu"}), 2,
+                  "leave --engine and --precision out");
+    const Outcome gpu = runCli({"image", in, "-o", out, "--method", "gpu-direct"}, {{"CUDA_VISIBLE_DEVICES", ""}});
+    expectRefused(gpu, 6, "The method 'gpu-direct' can't be used: ");
+}
+
 TEST_F(Cli, RefusesACommandLineThatMakesNoSense) {
     const std::string in = picture("a.png"), out = at("out.png");
     expectRefused(runCli({"paint"}), 2, "There is no command 'paint'");
