@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "inference/frame.h"
 #include "inference/image.h"
 #include "inference/look.h"
+#include "inference/machine_rates.h"
 #include "inference/model/unet.h"
 #include "inference/picture.h"
 
@@ -39,12 +41,16 @@ enum class EngineKind { automatic = 1, cpu, cuda };
 /// single precision, for comparing and finding faults.
 enum class Precision { fast = 1, fp32 };
 
+constexpr int kAnyDevice = -1;
+
 struct EngineOptions {
     EngineKind kind = EngineKind::automatic;
     int threads = 0;             ///< CPU threads; 0 means every core
     int networkLongestSide = 0;  ///< pixels of the network's input, longest side; 0 means the model's own
     Precision precision = Precision::fast;
     bool tune = true;  ///< CUDA: time the kernels' configurations once for each input size; false: repeatable runs
+    int device = kAnyDevice;      ///< CUDA: index of the GPU; kAnyDevice: the one that draws the window, or the fastest
+    std::string windowsDevice{};  ///< CUDA: UUID of the GPU that draws the window, 16 bytes; empty when it isn't known
 };
 
 /// The device of an engine failed. `lasting`: for good, rather than for want of memory for one picture.
@@ -133,6 +139,9 @@ public:
     /// Whether the following outputs say how long each layer took: the next one, then all, or one in a few where timing
     /// costs time.
     virtual void timeLayers(bool on) = 0;
+    /// What this engine's device reaches at best; its known() is false where that can't be measured. Nothing as long as
+    /// more steps are needed: one call is one step, of some tens of milliseconds at most, while no frame is under way.
+    virtual std::optional<MachineRates> measureRates() { return MachineRates{}; }
 
 protected:
     Engine() = default;

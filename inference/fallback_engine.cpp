@@ -207,4 +207,8 @@ void FallbackEngine::timeLayers(bool on) {
     withLive([on](Engine& engine) { engine.timeLayers(on); });
 }
 
+std::optional<MachineRates> FallbackEngine::measureRates() {
+    return onLive([](Engine& engine) { return engine.measureRates(); });
+}
+
 }  // namespace matte

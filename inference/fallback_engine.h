@@ -29,6 +29,7 @@ public:
     void forget() override;
     [[nodiscard]] std::vector<LayerInfo> layers() const override;
     void timeLayers(bool on) override;
+    std::optional<MachineRates> measureRates() override;
 
 private:
     struct Submitted {

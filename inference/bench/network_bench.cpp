@@ -38,11 +38,6 @@ double elapsedMs(std::chrono::steady_clock::time_point since) {
 
 }  // namespace
 
-double leastMs(const LayerInfo& layer, const MachineRates& rates) {
-    if (rates.flopsPerSecond <= 0 || rates.bytesPerSecond <= 0) return 0;
-    return 1e3 * std::max(layer.flops / rates.flopsPerSecond, layer.bytes / rates.bytesPerSecond);
-}
-
 NetworkBench benchOnCpu(const UNet& unet, Size size, Precision precision, int runs, const std::stop_token& stop) {
     const CpuPrecision type = precision == Precision::fp32 ? CpuPrecision::f32 : CpuNetwork::bestPrecision();
     const bool single = type == CpuPrecision::f32;
@@ -97,22 +92,19 @@ const char* textOf(ConvKernel kernel) {
 
 }  // namespace
 
-NetworkBench benchOnCuda(const UNet& unet, Size size, const std::string& kernel, bool tune, int runs) {
-    return onDevice(openDevice(), [&] {
+NetworkBench benchOnCuda(
+    const UNet& unet, Size size, const std::string& kernel, const EngineOptions& options, int runs) {
+    return onDevice(openDevice(options), [&] {
         const ConvKernel by = kernelNamed(kernel);
         const auto weights = std::make_shared<const CudaWeights>(unet, by);
-        const CudaNetwork::Choose choose = tune ? ConvTuner::choose(weights) : CudaNetwork::chooseFirst;
-        const DeviceRates rates = measureRates(by);
+        const CudaNetwork::Choose choose = options.tune ? ConvTuner::choose(weights) : CudaNetwork::chooseFirst;
+        const MachineRates rates = measureRates(by);
         NetworkTimes times = timeNetwork(weights, size, choose, runs);
         int index = 0;
         CUDA_CHECK(cudaGetDevice(&index));
         NetworkBench bench;
         bench.runsOn = queryCuda().devices[std::size_t(index)].name + ", " + textOf(by);
-        const char* products = by == ConvKernel::sm90  ? "wgmma on random halves"
-                               : by == ConvKernel::mma ? "mma.sync on random halves"
-                                                       : "single-precision multiply-adds";
-        bench.rates = {rates.flopsPerSecond, rates.bytesPerSecond,
-                       std::string(products) + ", a copy within the device's memory"};
+        bench.rates = rates;
         bench.layers = layersOf(unet, size, valueBytes(by));
         for (std::size_t i = 0; i < bench.layers.size(); ++i) bench.layers[i].kernel = times.kernels[i];
         bench.ms = std::move(times.ms);
@@ -121,7 +113,7 @@ NetworkBench benchOnCuda(const UNet& unet, Size size, const std::string& kernel,
     });
 }
 #else
-NetworkBench benchOnCuda(const UNet&, Size, const std::string&, bool, int) {
+NetworkBench benchOnCuda(const UNet&, Size, const std::string&, const EngineOptions&, int) {
     throw Error(Area::engine, queryCuda().unavailable);
 }
 #endif

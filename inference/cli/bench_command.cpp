@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "inference/cli/bench_overlay.h"
 #include "inference/cli/bench_report.h"
 #include "inference/cuda/devices.h"
 #include "inference/io/atomic_file.h"
@@ -122,6 +123,24 @@ void benchFrames(Engine& engine, const BenchOptions& options, BenchReport& repor
     engine.forget();
 }
 
+void write(const std::filesystem::path& path, const std::string& json) {
+    writeFile(path, {reinterpret_cast<const std::uint8_t*>(json.data()), json.size()});
+}
+
+ExitCode runOverlayCost(const BenchOptions& options, const std::stop_token& stop) {
+    const Size frame = parseSize("--frame", options.frame);
+    std::string name;
+    EngineOptions engineOptions = options.engine;
+    UNet unet = networkOf(options, name);
+    engineOptions.networkLongestSide = inputOf(options, unet, frame).longest();
+    const auto engine = Engine::create(std::move(unet), engineOptions);
+    const OverlayTurns turns = measureOverlay(*engine, randomFrame(frame), options.frames, stop);
+    const EngineInfo info = engine->info();
+    std::fputs(overlayText(turns, info, frame).c_str(), stdout);
+    if (!options.json.empty()) write(options.json, overlayJson(turns, info, frame));
+    return kExitOk;
+}
+
 }  // namespace
 
 CLI::App* addBenchCommand(CLI::App& app, BenchOptions& options) {
@@ -147,6 +166,8 @@ CLI::App* addBenchCommand(CLI::App& app, BenchOptions& options) {
         ->capture_default_str()
         ->type_name("N");
     bench->add_flag("--layers", options.layers, "A line for each layer too");
+    bench->add_flag("--overlay-cost", options.overlayCost,
+                    "Only how much longer a frame takes while each layer is timed, as the window's overlay does");
     bench->add_flag_callback(
         "--no-tune", [&options] { options.engine.tune = false; },
         "CUDA: take each layer's default kernel instead of the one measured to be fastest");
@@ -156,6 +177,7 @@ CLI::App* addBenchCommand(CLI::App& app, BenchOptions& options) {
 
 ExitCode runBenchCommand(const BenchOptions& options, const std::stop_token& stop) {
     if (!options.json.empty()) checkTarget(options.json);
+    if (options.overlayCost) return runOverlayCost(options, stop);
     BenchReport report;
     report.frame = parseSize("--frame", options.frame);
     UNet unet = networkOf(options, report.model);
@@ -164,7 +186,7 @@ ExitCode runBenchCommand(const BenchOptions& options, const std::stop_token& sto
     const bool exact = options.engine.precision == Precision::fp32;
     if (onCuda(options)) {
         const std::string kernel = options.kernel.empty() && exact ? "fp32" : options.kernel;
-        report.network = benchOnCuda(unet, report.input, kernel, options.engine.tune, options.frames);
+        report.network = benchOnCuda(unet, report.input, kernel, options.engine, options.frames);
     } else {
         report.network = benchOnCpu(unet, report.input, options.engine.precision, options.frames, stop);
     }
@@ -174,10 +196,7 @@ ExitCode runBenchCommand(const BenchOptions& options, const std::stop_token& sto
         report.engine = engine->info();
     }
     std::fputs(asText(report, options.layers).c_str(), stdout);
-    if (!options.json.empty()) {
-        const std::string json = asJson(report);
-        writeFile(options.json, {reinterpret_cast<const std::uint8_t*>(json.data()), json.size()});
-    }
+    if (!options.json.empty()) write(options.json, asJson(report));
     return kExitOk;
 }
 

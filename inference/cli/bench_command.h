@@ -25,6 +25,7 @@ struct BenchOptions {
     EngineOptions engine;
     int frames = 50;
     bool layers = false;
+    bool overlayCost = false;  ///< that alone
     std::filesystem::path json;
 };
 

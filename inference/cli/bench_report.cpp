@@ -36,11 +36,10 @@ Json json(const Spread& ms) {
     return {{"p10", ms.p10}, {"median", ms.median}, {"p90", ms.p90}};
 }
 
-/// Of the limit that the machine sets; null where its rates are not known, and for a layer that another one computes
-/// too, whose own time is less than nothing could be done in.
+/// Null where shareOfLimit() has nothing.
 Json shareOf(const LayerInfo& layer, const MachineRates& rates, double ms) {
-    const double least = leastMs(layer, rates);
-    return least > 0 && ms >= least ? Json(least / ms) : Json();
+    const auto share = shareOfLimit(layer.flops, layer.bytes, ms, rates);
+    return share ? Json(*share) : Json();
 }
 
 Json layerJson(const NetworkBench& network, std::size_t i) {

@@ -95,6 +95,9 @@ void addChoice(CLI::App* app,
 void addEngineChoices(CLI::App* app, EngineOptions& engine) {
     addChoice(app, "--engine", "What computes: auto, cpu or cuda", engine.kind,
               {{"auto", EngineKind::automatic}, {"cpu", EngineKind::cpu}, {"cuda", EngineKind::cuda}});
+    app->add_option("--device", engine.device, "CUDA: the GPU with this number in matte-cli info; else the fastest")
+        ->check(CLI::Range(0, 1023).description(""))
+        ->type_name("N");
     addChoice(app, "--precision", "fast, or fp32: every value in single precision, for comparing", engine.precision,
               {{"fast", Precision::fast}, {"fp32", Precision::fp32}});
 }

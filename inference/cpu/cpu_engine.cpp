@@ -199,4 +199,14 @@ void CpuEngine::timeLayers(bool on) {
     timeLayers_ = on;
 }
 
+std::optional<MachineRates> CpuEngine::measureRates() {
+    if (network_->valueBytes() != 4) return MachineRates{};  // the matrix unit's rate is not measured
+    omp_set_num_threads(options_.threads > 0 ? options_.threads : omp_get_num_procs());
+    if (!rates_) rates_ = std::make_unique<ProcessorRates>();
+    if (rates_->measure()) return std::nullopt;
+    const auto rates = std::exchange(rates_, nullptr);
+    return MachineRates{rates->flopsPerSecond(), rates->bytesPerSecond(),
+                        "single-precision multiply-adds, a copy within memory"};
+}
+
 }  // namespace matte

@@ -7,6 +7,7 @@
 
 #include "inference/cpu/cpu_live.h"
 #include "inference/cpu/cpu_network.h"
+#include "inference/cpu/processor_rates.h"
 #include "inference/engine.h"
 
 namespace matte {
@@ -29,6 +30,7 @@ public:
     void forget() override;
     [[nodiscard]] std::vector<LayerInfo> layers() const override;
     void timeLayers(bool on) override;
+    std::optional<MachineRates> measureRates() override;
 
 private:
     struct Waiting {
@@ -42,7 +44,8 @@ private:
     std::string reason_;
     CpuLive live_;
     bool timeLayers_ = false;
-    std::optional<Waiting> waiting_;  ///< the frame under way: its work is done by take()
+    std::unique_ptr<ProcessorRates> rates_;  ///< while they are measured
+    std::optional<Waiting> waiting_;         ///< the frame under way: its work is done by take()
 };
 
 }  // namespace matte

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/cuda/cuda_device.h"
 
-#include <algorithm>
-
 #include "inference/cuda/cuda_network.h"
 #include "inference/cuda/devices.h"
 #include "inference/cuda/probe.h"
@@ -10,32 +8,16 @@
 namespace matte {
 namespace {
 
-constexpr int kLeastMajor = 8;  // tensor cores with asynchronous copies
-
 std::string capability(const CudaDevice& device) {
     return device.name + " (compute capability " + std::to_string(device.computeMajor) + "." +
            std::to_string(device.computeMinor) + ")";
 }
 
-/// Index of the device with the most multiprocessors among those that are new enough.
-int chooseDevice(const CudaStatus& status) {
-    if (!status.unavailable.empty()) throw DeviceFailure(status.unavailable, true);
-    const auto usable = [](const CudaDevice& device) { return device.computeMajor >= kLeastMajor; };
-    const auto rank = [&](const CudaDevice& device) { return usable(device) ? device.multiprocessors : -1; };
-    const auto best = std::ranges::max_element(status.devices, {}, rank);
-    if (!usable(*best)) {
-        throw DeviceFailure("The " + capability(*best) + " is too old: a GPU of compute capability " +
-                                std::to_string(kLeastMajor) + ".0 or newer is needed.",
-                            true);
-    }
-    return int(best - status.devices.begin());
-}
-
 }  // namespace
 
-int openDevice() {
+int openDevice(const EngineOptions& options) {
     const CudaStatus status = queryCuda();
-    const int index = chooseDevice(status);
+    const int index = chooseDevice(status, options.device, options.windowsDevice);
     cudaError_t error = cudaSetDevice(index);
     if (error == cudaSuccess) error = probeKernels();
     if (error == cudaSuccess) return index;

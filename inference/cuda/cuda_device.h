@@ -19,8 +19,9 @@ inline void passStep(const CudaFault& fault, const char* name) {
     if (fault) CUDA_CHECK(fault(name));
 }
 
-/// Makes the fastest device that the program's kernels run on the thread's own. Throws DeviceFailure.
-int openDevice();
+/// Makes the device that chooseDevice() chooses the thread's own, if the program's kernels run on it. Throws
+/// DeviceFailure, and Error(usage) as chooseDevice() does.
+int openDevice(const EngineOptions& options = {});
 
 /// The kernel that the engine computes with on the current device.
 ConvKernel builtKernel();

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "inference/cuda/conv_tune.h"
+#include "inference/cuda/device_rates.h"
 #include "inference/model/layer_cost.h"
 
 namespace matte {
@@ -61,7 +62,7 @@ CudaEngine::CudaEngine(std::shared_ptr<const UNet> unet, const EngineOptions& op
     : unet_(std::move(unet)),
       options_(options),
       fault_(std::move(fault)),
-      device_(openDevice()),
+      device_(openDevice(options)),
       memory_(std::make_shared<SparePool<DeviceBuffer>>(kSpares)),
       pictures_(std::make_shared<SparePool<PictureMemory>>(kSparePictures)),
       slotLimit_(kSlots),
@@ -235,6 +236,17 @@ void CudaEngine::forget() {
 void CudaEngine::timeLayers(bool on) {
     if (on && !timeLayers_) untilTimed_ = 0;
     timeLayers_ = on;
+}
+
+std::optional<MachineRates> CudaEngine::measureRates() {
+    return guarded([&] {
+        try {
+            return matte::measureRates(weights_->kernel());
+        } catch (const CudaError& error) {
+            if (error.code != cudaErrorMemoryAllocation) throw;
+            return MachineRates{};  // a device that is full goes on without
+        }
+    });
 }
 
 /// Whether the frame that begins now is timed.

@@ -16,7 +16,7 @@ namespace matte {
 
 class CudaEngine final : public Engine {
 public:
-    /// On the fastest device that the program's kernels run on. Throws DeviceFailure.
+    /// On the device that the options say, as chooseDevice() does. Throws DeviceFailure.
     CudaEngine(std::shared_ptr<const UNet> unet, const EngineOptions& options, CudaFault fault = {});
     ~CudaEngine() override;
 
@@ -32,6 +32,7 @@ public:
     void forget() override;
     [[nodiscard]] std::vector<LayerInfo> layers() const override;
     void timeLayers(bool on) override;
+    std::optional<MachineRates> measureRates() override;
 
 private:
     struct Waiting {

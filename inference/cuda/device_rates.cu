@@ -100,7 +100,7 @@ double copyRate(int multiprocessors) {
 
 }  // namespace
 
-DeviceRates measureRates(ConvKernel kernel) {
+MachineRates measureRates(ConvKernel kernel) {
     const int count = DeviceFacts::current().multiprocessors;
     const int blocks = count * (kernel == ConvKernel::fp32 ? 8 : 4);
     const DeviceBuffer out(std::size_t(blocks) * kThreads * sizeof(float));
@@ -116,7 +116,10 @@ DeviceRates measureRates(ConvKernel kernel) {
             flops = launchWgmmaLoop(count, out.as<float>(), stream);
         }
     });
-    return {flops / seconds, copyRate(count)};
+    const char* products = kernel == ConvKernel::sm90  ? "wgmma on random halves"
+                           : kernel == ConvKernel::mma ? "mma.sync on random halves"
+                                                       : "single-precision multiply-adds";
+    return {flops / seconds, copyRate(count), std::string(products) + ", a copy within the device's memory"};
 }
 
 }  // namespace matte

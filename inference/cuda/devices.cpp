@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/cuda/devices.h"
 
+#include <algorithm>
+#include <limits>
+
+#include "inference/engine.h"
+
 #ifdef MATTE_HAVE_CUDA
 #include <cuda_runtime_api.h>
 #endif
@@ -28,6 +33,37 @@ std::string cudaUnavailable(int error,
     }
 }
 
+namespace {
+
+constexpr int kLeastMajor = 8;  // tensor cores with asynchronous copies
+
+bool isUsable(const CudaDevice& device) {
+    return device.computeMajor >= kLeastMajor;
+}
+
+}  // namespace
+
+int chooseDevice(const CudaStatus& status, int wanted, const std::string& windowsDevice) {
+    if (!status.unavailable.empty()) throw DeviceFailure(status.unavailable, true);
+    const int count = int(status.devices.size());
+    if (wanted != kAnyDevice && (wanted < 0 || wanted >= count)) {
+        throw Error(Area::usage, "There is no GPU number " + std::to_string(wanted) + ": the last one is " +
+                                     std::to_string(count - 1) + ".");
+    }
+    const auto rank = [&](const CudaDevice& device) {
+        if (!isUsable(device)) return -1;
+        const bool drawing = !windowsDevice.empty() && device.uuid == windowsDevice;
+        return drawing ? std::numeric_limits<int>::max() : device.multiprocessors;
+    };
+    const auto best =
+        wanted == kAnyDevice ? std::ranges::max_element(status.devices, {}, rank) : status.devices.begin() + wanted;
+    if (isUsable(*best)) return int(best - status.devices.begin());
+    throw DeviceFailure("The " + best->name + " (compute capability " + std::to_string(best->computeMajor) + "." +
+                            std::to_string(best->computeMinor) + ") is too old: a GPU of compute capability " +
+                            std::to_string(kLeastMajor) + ".0 or newer is needed.",
+                        true);
+}
+
 #ifdef MATTE_HAVE_CUDA
 namespace {
 
@@ -42,8 +78,9 @@ CudaDevice describe(int index) {
         cudaGetLastError();
         return {"device " + std::to_string(index) + ", which does not answer", 0, 0, 0, 0};
     }
-    return {properties.name, properties.major, properties.minor, properties.multiProcessorCount,
-            properties.totalGlobalMem};
+    return {properties.name,           properties.major,
+            properties.minor,          properties.multiProcessorCount,
+            properties.totalGlobalMem, std::string(properties.uuid.bytes, sizeof properties.uuid.bytes)};
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ struct CudaDevice {
     int computeMajor = 0, computeMinor = 0;
     int multiprocessors = 0;
     std::size_t memoryBytes = 0;
+    std::string uuid{};  ///< 16 bytes, the same for every interface of the driver
 };
 
 struct CudaStatus {
@@ -22,6 +23,11 @@ struct CudaStatus {
 };
 
 CudaStatus queryCuda();
+
+/// Index in status.devices of the GPU to compute on: `wanted`; or with kAnyDevice the one that draws the window, whose
+/// UUID is `windowsDevice`; or, where that is empty or no such device, the one with the most multiprocessors. Throws
+/// DeviceFailure when there is none that is new enough, and Error(usage) for a number that no device has.
+int chooseDevice(const CudaStatus& status, int wanted, const std::string& windowsDevice);
 
 /// The sentence for a CUDA runtime error met while looking for devices. `what` is CUDA's own text for it; versions are
 /// as in CudaStatus.

@@ -50,6 +50,8 @@ void Pipeline::start(OpenSource open) {
         makeAnew_ = makeAnew_ || engineMissing_;
         waiting_.reset();
         shown_.reset();
+        cutout_.reset();
+        cutoutWanted_ = false;
         meter_.clear();
         status_.state = State::opening;
         status_.sourceProblem.clear();
@@ -105,6 +107,28 @@ void Pipeline::hidePerson(bool hidden) {
 void Pipeline::timeLayers(bool on) {
     const std::scoped_lock lock(mutex_);
     timeLayers_ = on;
+    ratesWanted_ = ratesWanted_ || on;
+    wake_.notify_all();
+}
+
+void Pipeline::requestCutout() {
+    {
+        const std::scoped_lock lock(mutex_);
+        cutoutWanted_ = true;
+        cutout_.reset();
+    }
+    wake_.notify_all();
+}
+
+void Pipeline::dropCutout() {
+    const std::scoped_lock lock(mutex_);
+    cutoutWanted_ = false;
+    cutout_.reset();
+}
+
+std::shared_ptr<const LivePicture> Pipeline::takeCutout() {
+    const std::scoped_lock lock(mutex_);
+    return status_.personHidden ? nullptr : std::exchange(cutout_, nullptr);
 }
 
 void Pipeline::record(std::shared_ptr<Trace> trace) {
@@ -123,11 +147,13 @@ LiveStatus Pipeline::status() const {
 }
 
 LiveStatistics Pipeline::statistics() const {
-    const auto meter = [this] {
+    auto [meter, rates] = [this] {
         const std::scoped_lock lock(mutex_);
-        return meter_;
+        return std::pair(meter_, rates_);
     }();
-    return meter.statistics();  // sorts many samples: not while the worker waits
+    LiveStatistics statistics = meter.statistics();  // sorts many samples: not while the worker waits
+    statistics.rates = std::move(rates);
+    return statistics;
 }
 
 void Pipeline::presented(const LivePicture& live, double ms) {
@@ -243,30 +269,51 @@ void Pipeline::work(const std::stop_token& quit) {
 
 /// Waits while there is nothing to do; null when the program ends.
 std::optional<Pipeline::Order> Pipeline::nextOrder(const std::stop_token& quit) {
-    const bool slotFree = !engine_ || underWay_.size() < std::size_t(engine_->slots());
     std::unique_lock lock(mutex_);
-    const auto somethingToDo = [&] {
-        return (engineWanted_ && makeAnew_) || (slotFree && waiting_) || againWithNewLook();
+    const auto measures = [&] { return engine_ && ratesWanted_ && !rates_; };
+    const auto slotFree = [&] {
+        if (!engine_) return true;
+        // What is under way would be measured with the device.
+        return underWay_.size() < std::size_t(measures() ? 1 : engine_->slots());
     };
-    if (underWay_.empty()) wake_.wait(lock, quit, somethingToDo);
-    if (quit.stop_requested()) return std::nullopt;
+    const auto somethingToDo = [&] {
+        return (engineWanted_ && makeAnew_) || (slotFree() && waiting_) || onceMore() || measures();
+    };
     Order order;
+    if (underWay_.empty() && !somethingToDo()) {
+        order.waitBegan = Clock::now();
+        wake_.wait(lock, quit, somethingToDo);
+        order.waitEnded = Clock::now();
+        waited_ += order.waitEnded - order.waitBegan;
+    }
+    if (quit.stop_requested()) return std::nullopt;
     order.generation = generation_;
     order.look = look_;
     order.timeLayers = timeLayers_;
     order.trace = trace_;
     if (engineWanted_ && std::exchange(makeAnew_, false)) order.makeEngine = makeEngine_;
-    if (slotFree && waiting_) {
+    order.measureRates = measures() && underWay_.empty();
+    if (slotFree() && waiting_) {
         order.frame = std::exchange(waiting_, std::nullopt);
-    } else if (againWithNewLook()) {
+        const std::chrono::duration<float, std::milli> waited = std::exchange(waited_, {});
+        // Before a source's first frame the wait was for its start.
+        if (last_ && generation_ == workingOn_) order.waitMs = waited.count();
+    } else if (onceMore()) {
         order.frame = last_;
     }
-    if (order.frame) lookChanged_ = false;
+    if (!order.frame) return order;
+    order.alone = std::exchange(cutoutWanted_, false);
+    if (order.alone) {
+        order.look.background.kind = Background::Kind::transparent;
+    } else {
+        lookChanged_ = false;
+    }
     return order;
 }
 
-bool Pipeline::againWithNewLook() const {
-    return lookChanged_ && last_ && underWay_.empty() && generation_ == workingOn_;
+/// The last frame: its look changed, or its cut-out is wanted, and no newer one came. With the lock held.
+bool Pipeline::onceMore() const {
+    return (lookChanged_ || cutoutWanted_) && last_ && underWay_.empty() && generation_ == workingOn_;
 }
 
 void Pipeline::carryOut(Order& order) {
@@ -280,6 +327,7 @@ void Pipeline::carryOut(Order& order) {
         engineMissing_ = false;
         engineTried_ = true;
         frameMemory_ = engine_->frameMemory();
+        rates_.reset();
         status_.engineProblem.clear();
         tellEngine(Clock::now());
     }
@@ -293,6 +341,7 @@ void Pipeline::carryOut(Order& order) {
     }
     if (!engine_) return;  // it could not be made: status says why, and the curtain hangs
     if (order.timeLayers != timingLayers_) engine_->timeLayers(timingLayers_ = order.timeLayers);
+    if (order.measureRates) measureRates();
     if (order.frame) {
         submit(order);
     } else if (!underWay_.empty()) {
@@ -302,7 +351,10 @@ void Pipeline::carryOut(Order& order) {
 
 void Pipeline::submit(const Order& order) {
     last_ = order.frame;
-    underWay_.push_back({order.frame->number, Clock::now()});
+    underWay_.push_back({order.frame->number, Clock::now(), order.waitMs, order.alone});
+    if (order.trace && order.waitMs && order.waitBegan < order.waitEnded) {
+        order.trace->add("worker", "capture wait", order.waitBegan, order.waitEnded, order.frame->number);
+    }
     const Trace::Span span(order.trace.get(), "worker", "submit", order.frame->number);
     engine_->submit(*order.frame, order.look);
 }
@@ -326,21 +378,38 @@ void Pipeline::deliver(const Order& order) {
         }
         if (!(layersFor_ == output.picture->size())) meter_.setLayers(engine_->layers());
         layersFor_ = output.picture->size();
+        if (due.waitMs) meter_.captureWait(*due.waitMs);
         meter_.frameOut(now, output, took.count());
         if (now - engineTold_ > kEngineNews) tellEngine(now);
         status_.engineProblem.clear();
         if (output.matteUsable) {  // otherwise the last good composite stays, or the curtain
-            shown_ = std::make_shared<LivePicture>(
+            (due.alone ? cutout_ : shown_) = std::make_shared<LivePicture>(
                 LivePicture{std::move(output.picture), output.frame, output.captured, false});
         }
     }
     onNews_();
 }
 
+/// One step: what is left waits for the next frame to be done. An engine that fails at it is not asked again: its
+/// next frame says what is wrong.
+void Pipeline::measureRates() {
+    std::optional<MachineRates> rates;
+    try {
+        rates = engine_->measureRates();
+    } catch (const std::exception&) {
+        rates.emplace();
+    }
+    const std::scoped_lock lock(mutex_);
+    rates_ = std::move(rates);
+}
+
 /// With the lock held. Not for every frame: it copies text, and an engine that fell back says so in time.
 void Pipeline::tellEngine(Clock::time_point now) {
     EngineInfo info = engine_->info();
-    if (info.name != status_.engine.name) layersFor_ = {};  // another engine took over: its layers are others
+    if (info.name != status_.engine.name) {  // another engine took over: its layers are others
+        layersFor_ = {};
+        rates_.reset();
+    }
     status_.engine = std::move(info);
     engineTold_ = now;
 }

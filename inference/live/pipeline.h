@@ -74,7 +74,16 @@ public:
     void setLook(const Look& look);
     /// The panic key: newest() is the background alone from the return of this call on.
     void hidePerson(bool hidden);
+    /// The first time, what the engine's device reaches at best is measured too, in steps between the frames.
     void timeLayers(bool on);
+    /// The next frame is composited without a background, for takeCutout(): newest() never shows it. The last frame
+    /// once more when no newer one comes.
+    void requestCutout();
+    /// Nothing comes any more for the last request.
+    void dropCutout();
+    /// What was asked for, once; null while it isn't there, and for good when the engine failed at it, its matte was
+    /// not usable, or the person was hidden.
+    [[nodiscard]] std::shared_ptr<const LivePicture> takeCutout();
     /// Null ends it. The caller finishes the trace.
     void record(std::shared_ptr<Trace> trace);
 
@@ -94,14 +103,18 @@ private:
     struct UnderWay {
         std::uint64_t frame;
         std::chrono::steady_clock::time_point submitted;
+        std::optional<float> waitMs;  ///< before it came; empty for a source's first and for one shown again
+        bool alone;  ///< without a background, for takeCutout()
     };
     /// What the worker is to do next.
     struct Order {
         std::uint64_t generation = 0;
         MakeEngine makeEngine;
         std::optional<Frame> frame;
+        std::optional<float> waitMs;  ///< as in UnderWay
+        std::chrono::steady_clock::time_point waitBegan, waitEnded;
         Look look;
-        bool timeLayers = false;
+        bool timeLayers = false, measureRates = false, alone = false;
         std::shared_ptr<Trace> trace;
     };
 
@@ -119,7 +132,8 @@ private:
     void carryOut(Order& order);
     void submit(const Order& order);
     void deliver(const Order& order);
-    [[nodiscard]] bool againWithNewLook() const;
+    void measureRates();
+    [[nodiscard]] bool onceMore() const;
     void tellEngine(std::chrono::steady_clock::time_point now);
     void engineFailed(const std::string& sentence);
 
@@ -131,7 +145,8 @@ private:
     // Worker only.
     std::unique_ptr<Engine> engine_;
     std::deque<UnderWay> underWay_;
-    std::uint64_t workingOn_ = 0;  ///< generation of what is under way
+    std::chrono::steady_clock::duration waited_{};  ///< for a frame, since the last one came
+    std::uint64_t workingOn_ = 0;                   ///< generation of what is under way
     std::optional<Frame> last_;    ///< composited again when the look changes and no newer frame comes
     bool timingLayers_ = false;
     Size layersFor_;  ///< frame size at which the layers were asked for
@@ -151,7 +166,10 @@ private:
     Look look_;
     bool lookChanged_ = false, timeLayers_ = false;
     std::shared_ptr<Trace> trace_;
-    std::shared_ptr<const LivePicture> shown_, curtained_;
+    std::shared_ptr<const LivePicture> shown_, curtained_, cutout_;
+    bool cutoutWanted_ = false;
+    bool ratesWanted_ = false;  ///< whether rates_ are to be measured when they are not known
+    std::optional<MachineRates> rates_;
     LiveStatus status_;
     LiveMeter meter_;
 

@@ -6,6 +6,8 @@
 namespace matte {
 namespace {
 
+constexpr const char* kCaptureWait = "capture wait";
+
 float msBetween(LiveMeter::Time begin, LiveMeter::Time end) {
     return std::chrono::duration<float, std::milli>(end - begin).count();
 }
@@ -51,6 +53,11 @@ void LiveMeter::frameOut(Time now, const Output& output, float ms) {
     }
     if (output.layerMs.size() != layerMs_.size()) return;
     for (std::size_t i = 0; i < layerMs_.size(); ++i) layerMs_[i].samples.add(output.layerMs[i]);
+}
+
+void LiveMeter::captureWait(float ms) {
+    if (stages_.empty() || stages_.front().name != kCaptureWait) stages_.push_front({kCaptureWait, {}});
+    stages_.front().samples.add(ms);
 }
 
 void LiveMeter::presented(Time now, Time captured, float ms) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,12 +37,13 @@ struct LiveStatistics {
     std::size_t bytesUp = 0, bytesDown = 0;  ///< of the newest frame
     std::uint64_t totalBytesUp = 0, totalBytesDown = 0;
     StageStatistics frame;                      ///< from submit() to the finished output
-    std::vector<StageStatistics> stages;        ///< in their order, as the engine names them
+    std::vector<StageStatistics> stages;        ///< the wait for the frame, then what the engine names, in their order
     StageStatistics present;                    ///< the GUI thread's part
     StageStatistics latency;                    ///< from Frame::captured to the end of its present
     std::array<int, kBins> latencyHistogram{};  ///< equal steps from 0 to kHistogramMs, longer ones in the last
     std::vector<LayerInfo> layers;
     std::vector<StageStatistics> layerMs;  ///< as layers; empty unless they are timed
+    std::optional<MachineRates> rates;     ///< of the engine's device, once the layers were timed for a moment
 };
 
 class LiveMeter {
@@ -51,6 +53,8 @@ public:
     void clear();
     void frameIn(Time now, bool replacedAnother);
     void frameOut(Time now, const Output& output, float ms);
+    /// How long the worker had nothing to do before that frame came; from the second frame of a source on.
+    void captureWait(float ms);
     void presented(Time now, Time captured, float ms);
     void stale() { ++counted_.staleComposites; }
     void engineFailed() { ++counted_.engineFailures; }

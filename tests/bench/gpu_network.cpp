@@ -30,7 +30,7 @@ double percentile(std::vector<double> values, double share) {
     return values[std::size_t(at)];
 }
 
-void printLayers(const UNet& unet, Size size, const NetworkTimes& times, const Options& options, DeviceRates rates) {
+void printLayers(const UNet& unet, Size size, const NetworkTimes& times, const Options& options, MachineRates rates) {
     for (std::size_t i = 0; i < unet.layers().size(); ++i) {
         const Conv& layer = unet.layers()[i];
         const double flops = layerFlops(unet, layer, size);
@@ -42,7 +42,7 @@ void printLayers(const UNet& unet, Size size, const NetworkTimes& times, const O
     }
 }
 
-void run(const Options& options, const std::vector<int>& widths, Size size, DeviceRates rates) {
+void run(const Options& options, const std::vector<int>& widths, Size size, MachineRates rates) {
     const UNet unet = test::randomNetwork(widths, 7);
     const auto weights = std::make_shared<const CudaWeights>(unet, options.kernel);
     const CudaNetwork::Choose choose = options.tune ? ConvTuner::choose(weights) : test::chooseWithout(options.skip);
@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
         if (argument == "--skip" && i + 1 < argc) options.skip = argv[++i];
     }
     try {
-        DeviceRates rates;
+        MachineRates rates;
         if (options.rates || options.layers) {
             rates = measureRates(options.kernel);
             std::printf("rates: %.1f TFLOP/s, %.0f GB/s\n", rates.flopsPerSecond / 1e12, rates.bytesPerSecond / 1e9);

@@ -24,10 +24,10 @@ public:
 
     [[nodiscard]] PixelMemory frameMemory() const override { return scriptedMemory(); }
     [[nodiscard]] int slots() const override { return script_.slots; }
-    void submit(const Frame& frame, const Look&) override {
+    void submit(const Frame& frame, const Look& look) override {
         std::this_thread::sleep_for(std::chrono::milliseconds(script_.submitMs));
         ++script_.submitted;
-        underWay_.push_back(frame);
+        underWay_.push_back({frame, look.background.kind == Background::Kind::transparent});
         script_.mostUnderWay = std::max(script_.mostUnderWay.load(), int(underWay_.size()));
     }
     Output take() override {
@@ -36,10 +36,11 @@ public:
             --script_.failTakes;
             throw Error(Area::engine, "The scripted engine broke: mend it.");
         }
-        const Frame frame = underWay_.front();
+        const auto [frame, transparent] = underWay_.front();
         underWay_.pop_front();
         auto picture = std::make_shared<Image>(frame.image->size(), PixelFormat::rgba8);
         std::memcpy(picture->row(0), frame.image->row(0), picture->bytes());
+        for (std::size_t i = 3; transparent && i < picture->bytes(); i += 4) picture->row(0)[i] = 128;
         Output output;
         output.picture = std::make_shared<HostPicture>(picture);
         output.times = {{"network", 2}, {"composite", 1}};
@@ -58,10 +59,15 @@ public:
         return {{"down1", "3 -> 4", "loop", 100, 10}, {"head", "4 -> 1", "loop", 10, 5}};
     }
     void timeLayers(bool on) override { timed_ = on; }
+    std::optional<MachineRates> measureRates() override {
+        if (script_.failRates) throw Error(Area::engine, "The scripted engine can't be measured: mend it.");
+        if (++script_.rateSteps % 3 != 0) return std::nullopt;
+        return MachineRates{1e6, 1e6, "a loop"};
+    }
 
 private:
     LiveScript& script_;
-    std::deque<Frame> underWay_;
+    std::deque<std::pair<Frame, bool>> underWay_;  ///< and whether it has no background
     bool timed_ = false;
 };
 

@@ -24,8 +24,11 @@ struct LiveScript {
     std::atomic<bool> wrongFrame = false;  ///< outputs say they are of another frame
     std::atomic<int> submitMs = 0, takeMs = 0;
     std::atomic<int> slots = 2;
+    std::atomic<int> rateSteps = 0;  ///< measureRates() was called so often; it takes three steps
+    std::atomic<bool> failRates = false;
 };
 
+/// Its pictures are opaque, or half transparent when the background is to be.
 std::unique_ptr<Engine> scriptedEngine(LiveScript& script);
 /// What its frameMemory() gives: plain memory under a name of its own.
 PixelMemory scriptedMemory();

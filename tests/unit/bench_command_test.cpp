@@ -61,14 +61,17 @@ TEST_F(Bench, MeasuresNetworkLayersAndFrames) {
     EXPECT_TRUE(found["frame"]["stages"].contains("network"));
 }
 
-TEST(LeastTime, IsTheLongerOfCalculatingAndMoving) {
-    const MachineRates rates{.flopsPerSecond = 1e12, .bytesPerSecond = 1e11, .text = ""};
-    LayerInfo layer;
-    layer.flops = 2e9, layer.bytes = 1e7;
-    EXPECT_DOUBLE_EQ(leastMs(layer, rates), 2);
-    layer.bytes = 5e8;
-    EXPECT_DOUBLE_EQ(leastMs(layer, rates), 5);
-    EXPECT_EQ(leastMs(layer, {}), 0) << "without rates there is no limit";
+TEST_F(Bench, TellsWhatTheOverlayCosts) {
+    const Outcome outcome = bench({"--engine", "cpu", "--overlay-cost", "--json", file()});
+    ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
+    for (const char* part : {"overlay off", "overlay on", "growth", "3 pairs of turns of 16"}) {
+        EXPECT_NE(outcome.out.find(part), std::string::npos) << part << " is not in\n" << outcome.out;
+    }
+    std::ifstream in(file());
+    const json overlay = json::parse(in)["overlay"];
+    EXPECT_GT(overlay["offMs"]["median"], 0);
+    EXPECT_GT(overlay["onMs"]["median"], 0);
+    EXPECT_TRUE(overlay["growthPercent"].is_number());
 }
 
 TEST_F(Bench, TakesTheCpuWhereThereIsNoGpuAndSaysWhy) {

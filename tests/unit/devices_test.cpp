@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "inference/cuda/devices.h"
+#include "inference/engine.h"
 
 namespace matte {
 namespace {
@@ -27,6 +28,44 @@ TEST(Cuda, AnswersTheSameOnEveryThread) {
     std::jthread([&] { second = queryCuda(); }).join();
     EXPECT_EQ(first.unavailable, second.unavailable);
     EXPECT_EQ(first.devices.size(), second.devices.size());
+}
+
+struct ChooseDevice : testing::Test {
+    CudaStatus status;
+    ChooseDevice() {
+        status.devices = {{"Small", 8, 6, 20, 0, "uuid of the small"},
+                          {"Old", 7, 5, 200, 0, "uuid of the old"},
+                          {"Large", 9, 0, 132, 0, "uuid of the large"}};
+    }
+};
+
+TEST_F(ChooseDevice, TakesTheFastestWhenNothingElseIsKnown) {
+    EXPECT_EQ(chooseDevice(status, kAnyDevice, ""), 2);
+}
+
+TEST_F(ChooseDevice, TakesTheOneThatDrawsTheWindowThoughItIsSlower) {
+    EXPECT_EQ(chooseDevice(status, kAnyDevice, "uuid of the small"), 0);
+}
+
+TEST_F(ChooseDevice, TakesTheFastestWhereTheWindowIsDrawnByNoGpuOrOneTooOld) {
+    EXPECT_EQ(chooseDevice(status, kAnyDevice, "uuid of another maker's"), 2);
+    EXPECT_EQ(chooseDevice(status, kAnyDevice, "uuid of the old"), 2);
+}
+
+TEST_F(ChooseDevice, TakesTheOneWhoseNumberIsGivenWhateverDrawsTheWindow) {
+    EXPECT_EQ(chooseDevice(status, 0, "uuid of the large"), 0);
+    EXPECT_THROW(chooseDevice(status, 1, ""), DeviceFailure) << "it is too old";
+    EXPECT_THROW(chooseDevice(status, 3, ""), Error);
+    EXPECT_THROW(chooseDevice(status, -2, ""), Error);
+}
+
+TEST_F(ChooseDevice, HasNoChoiceWithOneGpuOrNone) {
+    status.devices.resize(1);
+    EXPECT_EQ(chooseDevice(status, kAnyDevice, ""), 0);
+    EXPECT_EQ(chooseDevice(status, kAnyDevice, "uuid of the large"), 0);
+    status = {};
+    status.unavailable = "There is no NVIDIA GPU.";
+    EXPECT_THROW(chooseDevice(status, kAnyDevice, ""), DeviceFailure);
 }
 
 // The numbers are CUDA's own: cudaErrorInsufficientDriver, -DevicesUnavailable, -NoDevice, -SystemNotReady.

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The live pipeline with a scripted source and engine: what reaches the screen, and what does when something fails.
 #include <chrono>
+#include <fstream>
 #include <functional>
+#include <optional>
+#include <sstream>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "inference/error.h"
 #include "inference/live/pipeline.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/support/scripted_live.h"
 
 namespace matte {
@@ -310,6 +314,131 @@ TEST_F(Live, TimesStagesAndLayersAndPresents) {
     EXPECT_EQ(statistics.framesPresented, 1U);
     EXPECT_FLOAT_EQ(statistics.present.newest, 0.25F);
     EXPECT_GT(statistics.latency.ms.p50, 0);
+}
+
+TEST_F(Live, ACutoutIsHandedOutAndNeverShown) {
+    std::atomic<bool> seenThrough = false;
+    const auto look = [&] {
+        const auto live = pipeline.newest();
+        if (live && live->picture->image()->row(0)[3] != 255) seenThrough = true;
+    };
+    start();
+    feed.push();
+    ASSERT_TRUE(shows(0));
+    EXPECT_EQ(pipeline.takeCutout(), nullptr) << "nobody asked";
+    script.takeMs = 5;
+    for (int i = 0; i < 10; ++i) {
+        pipeline.requestCutout();
+        feed.push();
+        feed.push();
+        std::shared_ptr<const LivePicture> cutout;
+        ASSERT_TRUE(soon([&] {
+            look();
+            return (cutout = pipeline.takeCutout()) != nullptr;
+        }));
+        EXPECT_EQ(cutout->picture->image()->row(0)[3], 128);
+        EXPECT_EQ(pipeline.takeCutout(), nullptr) << "once";
+    }
+    feed.push();
+    EXPECT_TRUE(shows(21));
+    look();
+    EXPECT_FALSE(seenThrough);
+}
+
+TEST_F(Live, ACutoutOfTheLastFrameComesWhenNoNewerOneDoes) {
+    start();
+    feed.push();
+    ASSERT_TRUE(shows(0));
+    pipeline.requestCutout();
+    std::shared_ptr<const LivePicture> cutout;
+    ASSERT_TRUE(soon([&] { return (cutout = pipeline.takeCutout()) != nullptr; }));
+    EXPECT_EQ(cutout->frame, 0U);
+    EXPECT_EQ(pipeline.newest()->picture->image()->row(0)[3], 255);
+}
+
+TEST_F(Live, NobodyWhoHidesIsCutOut) {
+    start();
+    feed.push();
+    ASSERT_TRUE(shows(0));
+    pipeline.hidePerson(true);
+    pipeline.requestCutout();
+    EXPECT_TRUE(soon([&] { return pipeline.statistics().framesOut == 2; }));
+    EXPECT_EQ(pipeline.takeCutout(), nullptr);
+    pipeline.dropCutout();
+    pipeline.hidePerson(false);
+    EXPECT_EQ(pipeline.takeCutout(), nullptr);
+}
+
+TEST_F(Live, WhatTheDeviceReachesIsMeasuredOnceWhenLayersAreFirstTimed) {
+    start();
+    feed.push();
+    ASSERT_TRUE(shows(0));
+    EXPECT_EQ(script.rateSteps, 0);
+    EXPECT_FALSE(pipeline.statistics().rates);
+    pipeline.timeLayers(true);
+    ASSERT_TRUE(soon([&] { return pipeline.statistics().rates.has_value(); })) << "also without another frame";
+    EXPECT_EQ(pipeline.statistics().rates->text, "a loop");
+    pipeline.timeLayers(false);
+    pipeline.timeLayers(true);
+    for (int i = 1; i < 5; ++i) {
+        feed.push();
+        ASSERT_TRUE(shows(i));
+    }
+    EXPECT_EQ(script.rateSteps, 3) << "it takes three steps, and no more";
+}
+
+TEST_F(Live, AnotherEngineIsMeasuredAnewAndOneThatCantBeIsNotAskedAgain) {
+    pipeline.timeLayers(true);
+    start();
+    ASSERT_TRUE(soon([&] { return pipeline.statistics().rates.has_value(); }));
+    second.failRates = true;
+    pipeline.useEngine([this] { return test::scriptedEngine(second); });
+    ASSERT_TRUE(soon([&] { return second.made == 1; }));
+    ASSERT_TRUE(soon([&] {
+        const auto rates = pipeline.statistics().rates;
+        return rates && !rates->known();
+    }));
+    feed.push();
+    EXPECT_TRUE(shows(0));
+    EXPECT_TRUE(pipeline.status().engineProblem.empty());
+}
+
+TEST_F(Live, TimesTheWaitForAFrame) {
+    const test::ScratchFolder folder;
+    const auto trace = std::make_shared<Trace>(folder / "trace.json");
+    pipeline.record(trace);
+    const auto wait = [&] {
+        const LiveStatistics statistics = pipeline.statistics();
+        const bool isThere = !statistics.stages.empty() && statistics.stages[0].name == "capture wait";
+        return isThere ? std::optional(statistics.stages[0]) : std::nullopt;
+    };
+    start();
+    feed.push();
+    ASSERT_TRUE(shows(0));
+    EXPECT_FALSE(wait()) << "before the first frame the source had to open";
+    EXPECT_TRUE(soon([&] {
+        feed.push();
+        std::this_thread::sleep_for(20ms);
+        return wait() && wait()->newest > 0;
+    }));
+    trace->finish();
+    std::stringstream text;
+    text << std::ifstream(trace->path()).rdbuf();
+    EXPECT_NE(text.str().find("\"capture wait\""), std::string::npos);
+}
+
+TEST_F(Live, AFrameThatWaitsInTheBoxIsNotWaitedFor) {
+    script.slots = 1;
+    start();
+    feed.push();
+    ASSERT_TRUE(shows(0));
+    script.takeMs = 100;
+    feed.push();
+    ASSERT_TRUE(soon([&] { return script.submitted == 2; }));
+    feed.push();  // while the engine is busy
+    ASSERT_TRUE(shows(2));
+    EXPECT_EQ(pipeline.statistics().stages.at(0).newest, 0);
+    EXPECT_EQ(pipeline.statistics().stages.at(0).ms.samples, 2U);
 }
 
 TEST_F(Live, RecordsATraceOfEveryThread) {
