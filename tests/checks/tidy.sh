@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# clang-tidy over every host .cpp, as .clang-tidy says. Uses the compile commands of the Release build. A file is looked
-# at again only when it, a header or the rules have changed.
+# clang-tidy over every host .cpp of the product, and with TIDY_TESTS=1 of the tests too, as .clang-tidy says.
+# Uses the compile commands of the Release build. A file is looked at again only when it, a header or the rules have
+# changed.
 . "$(dirname "$0")/check.sh"
 buildForTests
 mapfile -t built < <(sed -n "s|^ *\"file\": \"$PWD/\(.*\)\",*$|\1|p" build/tests/compile_commands.json | sort -u)
-mapfile -t files < <(comm -12 <(git ls-files '*.cpp' | sort) <(printf '%s\n' "${built[@]}"))
-mapfile -t others < <(comm -23 <(git ls-files '*.cpp' | sort) <(printf '%s\n' "${built[@]}"))
+wanted() { git ls-files '*.cpp' | if [ "${TIDY_TESTS:-0}" = 1 ]; then cat; else grep -v ^tests/; fi | sort; }
+mapfile -t files < <(comm -12 <(wanted) <(printf '%s\n' "${built[@]}"))
+mapfile -t others < <(comm -23 <(wanted) <(printf '%s\n' "${built[@]}"))
 if [ ${#others[@]} != 0 ]; then
     echo "    skipped, for this build has not compiled them: ${others[*]}"
     count skipped
