@@ -47,21 +47,13 @@ void LiveSession::presented(const Live& live, double ms) {
     if (!live->curtain) Q_EMIT framePresented(++presented_);
 }
 
-void LiveSession::hold(bool held) {
-    held_ = held;
-}
-
 void LiveSession::takeNews() {
     newsPosted_ = false;  // before looking: what changes from here on is told again
     if (const Live live = pipeline_.newest(); shows_ && live && live != newest_) {
-        // A hidden person is hidden at once, whatever is held.
-        if (held_ && !live->curtain) {
-            Q_EMIT pictureHeld(live);
-        } else {
-            newest_ = live;
-            Q_EMIT pictureChanged(live);
-        }
+        newest_ = live;
+        Q_EMIT pictureChanged(live);
     }
+    if (const Live cutout = pipeline_.takeCutout()) Q_EMIT cutoutCame(cutout);
     LiveStatus status = pipeline_.status();
     if (same(status, status_)) return;
     status_ = std::move(status);

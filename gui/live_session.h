@@ -50,8 +50,9 @@ public:
     /// `live` has reached the screen; that took the GUI thread `ms`.
     void presented(const Live& live, double ms);
 
-    /// While held, pictures go to pictureHeld() instead: the window goes on showing the last one.
-    void hold(bool held);
+    /// The person of the next frame without a background goes to cutoutCame(), and nowhere else; until dropCutout().
+    void requestCutout() { pipeline_.requestCutout(); }
+    void dropCutout() { pipeline_.dropCutout(); }
     [[nodiscard]] const Live& newest() const { return newest_; }
     /// Started and not stopped since, be it that the source is lost meanwhile.
     [[nodiscard]] bool isOn() const { return on_; }
@@ -63,7 +64,7 @@ public:
 
 Q_SIGNALS:
     void pictureChanged(const matte::LiveSession::Live& live);
-    void pictureHeld(const matte::LiveSession::Live& live);
+    void cutoutCame(const matte::LiveSession::Live& live);
     void statusChanged(const matte::LiveStatus& status);
     void framePresented(quint64 frames);
 
@@ -75,7 +76,7 @@ private:
     Live newest_;
     OpenSource open_;
     std::uint64_t presented_ = 0;
-    bool on_ = false, held_ = false;
+    bool on_ = false;
     bool shows_ = false;                    ///< until stop(): a source that ended is still shown
     std::atomic<bool> newsPosted_ = false;  ///< one event at a time: a slow window is not buried in them
     Pipeline pipeline_;                     ///< last: its threads end before what they use

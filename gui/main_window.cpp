@@ -61,7 +61,7 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
       liveControl_(new LiveControl({actions_, document_, *canvas_, bars_->sources(), *status_, settings_}, live_)),
       keys_(new LookKeys(document_, actions_, this)),
       profiles_(new Profiles(settings_.live.profiles, this)),
-      snapshots_(new Snapshots(live_, document_, this)),
+      snapshots_(new Snapshots(live_, this)),
       bare_(new BareWindow(*this, bars_->parts() + QList<QWidget*>{panel_, status_}, canvas_->viewport())) {
     liveControl_->setParent(this);
     canvas_->viewport().allowInterop(startup.interop);

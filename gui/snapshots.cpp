@@ -10,6 +10,7 @@
 #include <QThreadPool>
 
 #include <chrono>
+#include <utility>
 
 #include "inference/error.h"
 #include "inference/io/image_file.h"
@@ -29,21 +30,11 @@ QString newFile(const QString& folder) {
     return path;
 }
 
-bool isTransparentSomewhere(const Image& image) {
-    for (int y = 0; y < image.size().height; ++y) {
-        const std::uint8_t* pixel = image.row(y);
-        for (int x = 0; x < image.size().width; ++x, pixel += 4) {
-            if (pixel[3] < 255) return true;
-        }
-    }
-    return false;
-}
-
 }  // namespace
 
-Snapshots::Snapshots(LiveSession& session, Document& document, QObject* parent)
-    : QObject(parent), session_(session), document_(document) {
-    connect(&session_, &LiveSession::pictureHeld, this, &Snapshots::look);
+Snapshots::Snapshots(LiveSession& session, QObject* parent) : QObject(parent), session_(session) {
+    connect(&session_, &LiveSession::cutoutCame, this, &Snapshots::cutoutCame);
+    connect(&session_, &LiveSession::statusChanged, this, &Snapshots::statusChanged);
     patience_.setSingleShot(true);
     connect(&patience_, &QTimer::timeout, this, [this] {
         leave();
@@ -68,32 +59,26 @@ void Snapshots::takeCutout(const QString& folder) {
     }
     if (!waitingFor_.isEmpty()) return;
     waitingFor_ = newFile(folder);
-    session_.hold(true);
-    Look alone = document_.look();
-    alone.background.kind = Background::Kind::transparent;
-    session_.setLook(alone);
+    session_.requestCutout();
     patience_.start(kPatience);
 }
 
-/// Pictures that were under way still have the old background.
-void Snapshots::look(const LiveSession::Live& live) {
-    if (waitingFor_.isEmpty() || live->curtain) return;
-    try {
-        if (!isTransparentSomewhere(*live->picture->image())) return;
-        const QString path = waitingFor_;
-        leave();
-        save(live->picture, path);
-    } catch (const Error& error) {
-        leave();
-        Q_EMIT failed(QString::fromStdString(error.what()));
-    }
+void Snapshots::cutoutCame(const LiveSession::Live& live) {
+    if (const QString path = leave(); !path.isEmpty()) save(live->picture, path);
 }
 
-void Snapshots::leave() {
+/// Who hides does not want to be in a file a moment later.
+void Snapshots::statusChanged(const LiveStatus& status) {
+    if (waitingFor_.isEmpty() || !status.personHidden) return;
+    leave();
+    Q_EMIT failed(tr("You are hidden: show yourself first."));
+}
+
+/// The file that was waited for.
+QString Snapshots::leave() {
     patience_.stop();
-    waitingFor_.clear();
-    session_.setLook(document_.look());
-    session_.hold(false);
+    session_.dropCutout();
+    return std::exchange(waitingFor_, {});
 }
 
 void Snapshots::save(const std::shared_ptr<const Picture>& picture, const QString& path) {

@@ -6,7 +6,6 @@
 #include <QObject>
 #include <QTimer>
 
-#include "gui/document.h"
 #include "gui/live_session.h"
 
 namespace matte {
@@ -15,10 +14,10 @@ class Snapshots : public QObject {
     Q_OBJECT
 
 public:
-    Snapshots(LiveSession& session, Document& document, QObject* parent = nullptr);
+    explicit Snapshots(LiveSession& session, QObject* parent = nullptr);
     /// Into `folder`, under a name with the time in it; an empty folder is the user's pictures.
     void take(const QString& folder);
-    /// Composites without a background until a picture of that came, while the window goes on showing the last one.
+    /// The next frame's person without a background, while the window goes on as before.
     void takeCutout(const QString& folder);
 
 Q_SIGNALS:
@@ -26,12 +25,12 @@ Q_SIGNALS:
     void failed(const QString& sentence);
 
 private:
-    void look(const LiveSession::Live& live);
-    void leave();
+    void cutoutCame(const LiveSession::Live& live);
+    void statusChanged(const LiveStatus& status);
+    QString leave();
     void save(const std::shared_ptr<const Picture>& picture, const QString& path);
 
     LiveSession& session_;
-    Document& document_;
     QString waitingFor_;  ///< the cut-out's file; empty when none is under way
     QTimer patience_;
 };

@@ -2,31 +2,26 @@
 #include "gui/timing_chart.h"
 
 #include <QCoreApplication>
-#include <QLocale>
 #include <QPainter>
 #include <QPainterPath>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+
+#include "gui/timing_text.h"
 
 namespace matte {
 namespace {
 
 constexpr int kMargin = 14, kGap = 18, kSummary = 36, kChart = 182, kDetails = 52, kTitle = 20, kRow = 17;
+constexpr int kFigurePixels = 10, kFigureRow = 14, kFigures = 3 * kFigureRow, kFigureNames = 58;
 constexpr QRgb kPaper = qRgba(16, 17, 20, 224), kInk = qRgb(240, 241, 243), kFaint = qRgb(166, 171, 180),
                kRule = qRgba(255, 255, 255, 36), kFill = qRgb(116, 143, 252), kWarn = qRgb(255, 146, 73);
 constexpr double kHotShare = 0.15;  // of a frame: a layer that takes so much is red
 
 QString text(const char* source) {
     return QCoreApplication::translate("matte::TimingChart", source);
-}
-
-QString milliseconds(double ms) {
-    return QString::number(ms, 'f', ms < 1 ? 3 : ms < 10 ? 2 : 1) + " ms";
-}
-
-QString bytes(double count) {
-    return QLocale::system().formattedDataSize(qint64(count), 1, QLocale::DataSizeSIFormat);
 }
 
 /// From green over amber to red; the number stands beside it, so that the colour is never alone.
@@ -62,9 +57,9 @@ void paintSummary(QPainter& painter, const QRect& area, const LiveReport& report
                               .arg(s.staleComposites)
                               .arg(s.matteFailures)
                               .arg(s.engineFailures);
-    const QString second =
-        text("A frame: %1 up, %2 down, %3 to the screen (%4)")
-            .arg(bytes(double(s.bytesUp)), bytes(double(s.bytesDown)), bytes(double(report.present.bytesUp)), path);
+    const QString second = text("A frame: %1 up, %2 down, %3 to the screen (%4)")
+                               .arg(dataSize(double(s.bytesUp)), dataSize(double(s.bytesDown)),
+                                    dataSize(double(report.present.bytesUp)), path);
     const int half = area.height() / 2;
     write(painter, QRect(area.left(), area.top(), area.width(), half), first, kInk);
     write(painter, QRect(area.left(), area.top() + half, area.width(), half), second, kFaint);
@@ -99,13 +94,58 @@ double sumOf(const std::vector<StageStatistics>& stages) {
     return sum;
 }
 
+/// One row of figures below the bars. Where they don't fit side by side, the slowest layers have theirs.
+template <typename Figure>
+void paintFigures(QPainter& painter,
+                  const TimingLayout& layout,
+                  int row,
+                  const QString& name,
+                  const std::vector<int>& slowestFirst,
+                  const Figure& figure) {
+    const QRect line(layout.layers.left(), layout.layers.bottom() + 1 - (3 - row) * kFigureRow, layout.layers.width(),
+                     kFigureRow);
+    write(painter, line, name, kFaint);
+    std::vector<QRect> taken{QRect(line.left(), line.top(), kFigureNames, line.height())};
+    for (const int i : slowestFirst) {
+        const QString words = figure(std::size_t(i));
+        const QRect column = layout.column(i, int(slowestFirst.size()));
+        const int width = painter.fontMetrics().horizontalAdvance(words) + 4;
+        const QRect place(column.center().x() - width / 2, line.top(), width, line.height());
+        const auto inTheWay = [&](const QRect& other) { return other.intersects(place); };
+        if (place.right() > line.right() + kGap / 2 || std::ranges::any_of(taken, inTheWay)) continue;
+        taken.push_back(place);
+        write(painter, place.adjusted(0, 0, 8, 0), words, kInk);
+    }
+}
+
+void paintAllFigures(QPainter& painter, const TimingLayout& layout, const LiveStatistics& s) {
+    std::vector<int> slowestFirst(s.layerMs.size());
+    std::iota(slowestFirst.begin(), slowestFirst.end(), 0);
+    std::ranges::stable_sort(slowestFirst, std::greater(), [&](int i) { return s.layerMs[std::size_t(i)].ms.p50; });
+    const QFont usual = painter.font();
+    QFont small = usual;
+    small.setPixelSize(kFigurePixels);
+    painter.setFont(small);
+    const auto whole = [](std::optional<double> share) {
+        return share ? QString::number(std::lround(100 * *share)) : QString("–");
+    };
+    paintFigures(painter, layout, 0, text("ms"), slowestFirst, [&](std::size_t i) {
+        const double ms = double(s.layerMs[i].ms.p50);
+        return QString::number(ms, 'f', ms < 0.1 ? 3 : ms < 1 ? 2 : 1);
+    });
+    paintFigures(painter, layout, 1, text("% of frame"), slowestFirst,
+                 [&](std::size_t i) { return whole(shareOfFrame(s, i)); });
+    paintFigures(painter, layout, 2, text("% of limit"), slowestFirst,
+                 [&](std::size_t i) { return whole(shareOfLimit(s, i)); });
+    painter.setFont(usual);
+}
+
 void paintLayers(QPainter& painter, const TimingLayout& layout, const TimingView& view) {
     const LiveStatistics& s = view.report.statistics;
-    const double frame = std::max(double(s.frame.ms.p50), 1e-6);
-    title(painter, layout.layers, text("Layers, % of the frame"),
+    title(painter, layout.layers, text("Layers"),
           s.layerMs.empty() ? QString() : text("%1 together").arg(milliseconds(sumOf(s.layerMs))));
-    const QRect chart = layout.layers.adjusted(0, kTitle, 0, 0);
-    painter.fillRect(chart.left(), chart.bottom(), chart.width(), 1, QColor::fromRgba(kRule));
+    const QRect chart = layout.layers.adjusted(0, kTitle, 0, -kFigures);
+    painter.fillRect(chart.left(), chart.bottom() + 1, chart.width(), 1, QColor::fromRgba(kRule));
     if (s.layerMs.empty()) return write(painter, chart, text("Not measured yet"), kFaint, Qt::AlignHCenter);
     float longest = 1e-6F;
     for (const auto& layer : s.layerMs) longest = std::max(longest, layer.ms.p50);
@@ -113,21 +153,16 @@ void paintLayers(QPainter& painter, const TimingLayout& layout, const TimingView
     for (int i = 0; i < count; ++i) {
         const QRect column = layout.column(i, count);
         const float ms = s.layerMs[std::size_t(i)].ms.p50;
-        const double share = double(ms) / frame;
         QRect bar = column.adjusted(1, 0, -1, 0);
-        bar.setTop(column.bottom() - std::max(1, int(float(column.height() - kRow) * ms / longest)));
-        painter.fillRect(bar, heat(share));
+        bar.setTop(column.bottom() - std::max(1, int(float(column.height() - 4) * ms / longest)));
+        painter.fillRect(bar, heat(shareOfFrame(s, std::size_t(i))));
         if (i == view.selected) {
             painter.setPen(QPen(QColor::fromRgb(kInk), 1));
             painter.setBrush(Qt::NoBrush);
             painter.drawRect(bar.adjusted(-1, -1, 0, 0));
         }
-        const QString label = QString::number(100 * share, 'f', 0);
-        if (ms > 0.25F * longest && painter.fontMetrics().horizontalAdvance(label) <= column.width() + 6) {
-            const QRect above(column.left() - 6, bar.top() - kRow, column.width() + 12, kRow);
-            write(painter, above, label, kInk, Qt::AlignHCenter);
-        }
     }
+    paintAllFigures(painter, layout, s);
 }
 
 void paintLatency(QPainter& painter, const QRect& area, const LiveStatistics& statistics) {
@@ -166,23 +201,12 @@ void paintSparkline(QPainter& painter, const QRect& area, const std::deque<float
 void paintDetails(QPainter& painter, const QRect& area, const TimingView& view) {
     const LiveStatistics& s = view.report.statistics;
     const auto index = std::size_t(view.selected);
-    if (index >= s.layers.size() || index >= s.layerMs.size()) return;
-    const LayerInfo& layer = s.layers[index];
-    const double seconds = std::max(double(s.layerMs[index].ms.p50), 1e-6) / 1000;
-    const double share = 100 * 1000 * seconds / std::max(double(s.frame.ms.p50), 1e-6);
-    const QString first = QString("%1    %2    %3")
-                              .arg(QString::fromStdString(layer.name), QString::fromStdString(layer.shape),
-                                   QString::fromStdString(layer.kernel));
-    const QString second = text("%1, %2 % of the frame    %3 MFLOP, %4 GFLOP/s    %5, %6 GB/s")
-                               .arg(milliseconds(1000 * seconds), QString::number(share, 'f', 1))
-                               .arg(layer.flops / 1e6, 0, 'f', 1)
-                               .arg(layer.flops / seconds / 1e9, 0, 'f', 1)
-                               .arg(bytes(layer.bytes))
-                               .arg(layer.bytes / seconds / 1e9, 0, 'f', 1);
+    const QStringList lines = layerDetails(s, index);
+    if (lines.isEmpty()) return;
     const int sparkline = std::min(160, area.width() / 4), half = area.height() / 2;
     const QRect words = area.adjusted(0, 0, -sparkline - kGap, 0);
-    write(painter, QRect(words.left(), words.top(), words.width(), half), first, kInk);
-    write(painter, QRect(words.left(), words.top() + half, words.width(), half), second, kFaint);
+    write(painter, QRect(words.left(), words.top(), words.width(), half), lines[0], kInk);
+    write(painter, QRect(words.left(), words.top() + half, words.width(), half), lines[1], kFaint);
     if (view.history && index < view.history->size()) {
         paintSparkline(painter, QRect(area.right() - sparkline, area.top() + 6, sparkline, area.height() - 12),
                        (*view.history)[index]);
@@ -203,8 +227,10 @@ TimingLayout::TimingLayout(QSize size) {
 }
 
 QRect TimingLayout::column(int layer, int count) const {
-    const auto at = [&](int i) { return layers.left() + layers.width() * i / std::max(1, count); };
-    return {at(layer), layers.top() + kTitle, std::max(2, at(layer + 1) - at(layer)), layers.height() - kTitle};
+    const int left = layers.left() + kFigureNames, width = layers.width() - kFigureNames;
+    const auto at = [&](int i) { return left + width * i / std::max(1, count); };
+    return {at(layer), layers.top() + kTitle, std::max(2, at(layer + 1) - at(layer)),
+            layers.height() - kTitle - kFigures};
 }
 
 int TimingLayout::layerAt(QPoint at, int count) const {
@@ -235,8 +261,10 @@ void paintTiming(QPainter& painter, QSize size, const TimingView& view) {
                                                   .arg(milliseconds(cost.drawMs), milliseconds(double(cost.frameOnMs)),
                                                        milliseconds(double(cost.frameOffMs)))
                                             : text("This overlay: %1 a second to draw").arg(milliseconds(cost.drawMs));
-    write(painter, QRect(kMargin, size.height() - kMargin - kRow + 6, size.width() - 2 * kMargin, kRow), own, kFaint,
-          Qt::AlignRight);
+    const QRect foot(kMargin, size.height() - kMargin - kRow + 6, size.width() - 2 * kMargin, kRow);
+    write(painter, foot, own, kFaint, Qt::AlignRight);
+    const int left = foot.width() - painter.fontMetrics().horizontalAdvance(own) - kGap;
+    write(painter, foot.adjusted(0, 0, left - foot.width(), 0), limitText(statistics), kFaint);
 }
 
 }  // namespace matte

@@ -12,5 +12,6 @@ int runWindowTests(int argc, char** argv);
 int runExportTests(int argc, char** argv);
 int runLiveTests(int argc, char** argv);
 int runLiveFaultTests(int argc, char** argv);
+int runLiveViewTests(int argc, char** argv);
 
 }  // namespace matte::test

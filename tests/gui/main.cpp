@@ -16,11 +16,13 @@ int main(int argc, char** argv) {
         {"Document", matte::test::runDocumentTests}, {"Session", matte::test::runSessionTests},
         {"Viewport", matte::test::runViewportTests}, {"Look", matte::test::runLookTests},
         {"Window", matte::test::runWindowTests},     {"Export", matte::test::runExportTests},
-        {"Live", matte::test::runLiveTests},         {"LiveFault", matte::test::runLiveFaultTests}};
+        {"Live", matte::test::runLiveTests},         {"LiveFault", matte::test::runLiveFaultTests},
+        {"LiveView", matte::test::runLiveViewTests}};
     const auto group = groups.find(argc > 1 ? argv[1] : "");
     if (group == groups.end()) {
-        std::fputs("gui_tests: name one of Document, Session, Viewport, Look, Window, Export, Live, LiveFault.\n",
-                   stderr);
+        std::fputs("gui_tests: name a group:", stderr);
+        for (const auto& known : groups) std::fprintf(stderr, " %s", known.first.c_str());
+        std::fputs("\n", stderr);
         return 2;
     }
     QSurfaceFormat format;

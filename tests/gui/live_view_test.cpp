@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is seen of a live run beside the picture: the overlay's figures, snapshots, the full screen and the small
+// window.
+#include <QAction>
+#include <QImage>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "gui/bare_window.h"
+#include "gui/camera_light.h"
+#include "gui/canvas.h"
+#include "gui/look_panel.h"
+#include "gui/snapshots.h"
+#include "gui/status_line.h"
+#include "gui/timing_text.h"
+#include "tests/gui/groups.h"
+#include "tests/gui/live_fixture.h"
+
+namespace matte::test {
+
+class LiveViewTest : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void theHardwaresLimitIsMeasuredWhenTheOverlayIsFirstShown() {
+        LiveFixture live;
+        live.start();
+        live.showNext();
+        QCOMPARE(live.script.rateSteps.load(), 0);  // never before
+        const auto details = [&] { return layerDetails(live.window().report().statistics, 1).join(' '); };
+        live.press(Qt::Key_F3);
+        live.showNext();
+        QTRY_VERIFY(details().contains("of the hardware's limit"));
+        QTRY_VERIFY(!details().contains(QString("– of")));
+        // The head's 10 flops and 5 bytes at a million a second each: 0.01 ms of its 0.5.
+        QVERIFY2(details().contains("2.0 % of the hardware's limit"), qPrintable(details()));
+        QVERIFY(details().contains("4 -> 1") && details().contains("loop") && details().contains("GFLOP/s"));
+        QVERIFY(limitText(live.window().report().statistics).contains("GFLOP/s"));
+        live.press(Qt::Key_F3);
+        live.press(Qt::Key_F3);
+        live.showNext();
+        QCOMPARE(live.script.rateSteps.load(), 3);  // once
+    }
+
+    void whatIsNotKnownOfALayerIsADash() {
+        LiveStatistics statistics;
+        QVERIFY(layerDetails(statistics, 0).isEmpty());
+        statistics.layers = {{"down1", "3 -> 4", "loop", 100, 10}};
+        statistics.layerMs = {{"down1", 1, {1, 1, 1, 1, 1}}};
+        statistics.frame.ms.p50 = 4;
+        QVERIFY(layerDetails(statistics, 0)[1].contains("25 % of the frame, – of the hardware's limit"));
+        QVERIFY(limitText(statistics).contains("not measured yet"));
+        statistics.rates = MachineRates{};
+        QVERIFY(layerDetails(statistics, 0)[1].contains("– of the hardware's limit"));
+        QVERIFY(limitText(statistics).contains("not known"));
+    }
+
+    void aSnapshotOfTheCutoutIsNeverSeenInTheWindow() {
+        LiveFixture live;
+        live.start();
+        live.script.takeMs = 10;  // so that frames are under way all the while
+        bool seenThrough = false;
+        connect(&live.window().live(), &LiveSession::pictureChanged, &live.window(),
+                [&](const LiveSession::Live& shown) { seenThrough |= shown->picture->image()->row(0)[3] != 255; });
+        const QString folder = QString::fromStdString((live.base.folder / "").string());
+        Snapshots& snapshots = live.window().snapshots();
+        QSignalSpy saved(&snapshots, &Snapshots::saved);
+        for (int i = 1; i <= 5; ++i) {
+            live.feed.push();
+            live.feed.push();
+            snapshots.takeCutout(folder);
+            live.feed.push();
+            QTRY_COMPARE(saved.count(), i);
+            QCOMPARE(QImage(saved[i - 1][0].toString()).pixelColor(2, 2).alpha(), 128);
+        }
+        live.script.takeMs = 0;
+        live.showNext();
+        live.showNext();
+        QVERIFY(!seenThrough);
+        QVERIFY(live.personShown());
+    }
+
+    void whoHidesIsInNoFileAMomentLater() {
+        LiveFixture live;
+        live.start();
+        live.script.takeMs = 200;
+        const QString folder = QString::fromStdString((live.base.folder / "").string());
+        QSignalSpy saved(&live.window().snapshots(), &Snapshots::saved);
+        QSignalSpy failed(&live.window().snapshots(), &Snapshots::failed);
+        live.window().snapshots().takeCutout(folder);
+        live.press(Qt::Key_F8);
+        QTRY_COMPARE(failed.count(), 1);
+        QVERIFY(failed[0][0].toString().contains("hidden"));
+        QTest::qWait(500);
+        QCOMPARE(saved.count(), 0);
+    }
+
+    void f11FillsTheScreenWithThePictureAloneAndBack() {
+        LiveFixture live;
+        live.start();
+        live.press(Qt::Key_F11);
+        QTRY_VERIFY(live.window().isFullScreen());
+        QTRY_VERIFY(!live.window().panel().isVisible() && !live.window().status().isVisible());
+        QVERIFY(live.window().canvas().light().isVisible());  // who is filmed sees it, however large the picture is
+        live.showNext();
+        QVERIFY(live.personShown());
+        live.press(Qt::Key_F8);
+        QTRY_VERIFY(live.backgroundShown());
+        QVERIFY(live.window().canvas().personHidden());
+        live.press(Qt::Key_F8);
+        QTRY_VERIFY(live.personShown());
+        live.press(Qt::Key_Escape);
+        QTRY_VERIFY(!live.window().isFullScreen());
+        QTRY_VERIFY(live.window().panel().isVisible() && live.window().status().isVisible());
+        live.showNext();
+        QVERIFY(live.personShown());
+    }
+
+    void theSmallWindowHidesThePersonToo() {
+        LiveFixture live;
+        live.start();
+        live.press(Qt::Key_F11);
+        QTRY_VERIFY(live.window().isFullScreen());
+        live.press(Qt::Key_M, Qt::ControlModifier);  // from the full screen into the corner
+        QTRY_VERIFY(!live.window().isFullScreen() && live.window().bare().inCorner());
+        QVERIFY(QTest::qWaitForWindowActive(&live.window()));
+        live.press(Qt::Key_F8);
+        QTRY_VERIFY(live.backgroundShown());
+        live.feed.push();
+        QTest::qWait(100);
+        QVERIFY(live.backgroundShown());
+        live.press(Qt::Key_F8);
+        QTRY_VERIFY(live.personShown());
+        live.press(Qt::Key_Escape);
+        QTRY_VERIFY(!live.window().bare().inCorner() && live.window().panel().isVisible());
+    }
+};
+
+int runLiveViewTests(int argc, char** argv) {
+    LiveViewTest test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+}  // namespace matte::test
+
+#include "live_view_test.moc"
