@@ -13,7 +13,7 @@ std::unique_ptr<FrameSource> openSource(const SourceSpec& spec,
                                         const std::stop_token& stop) {
     switch (spec.kind) {
         case SourceSpec::Kind::test: return std::make_unique<TestSource>(spec.size, spec.rate, settings);
-        case SourceSpec::Kind::url: return openAddress(spec.name, settings);
+        case SourceSpec::Kind::url: return openAddress(spec.name, settings, stop);
         case SourceSpec::Kind::file:
             if (std::error_code error; std::filesystem::is_directory(spec.name, error)) {
                 return std::make_unique<FolderSource>(spec.name, settings);

@@ -49,14 +49,15 @@ public:
         pw_stream_destroy(stream_);
     }
 
-    /// False when there is no daemon or no camera at all.
+    /// False when there is no daemon or no camera at all. Throws Cancelled.
     bool open(const std::string& name, const CaptureSettings& settings, const std::stop_token& stop) {
-        if (!connection_.waitUntilKnown(kListTime)) return false;
+        if (!connection_.waitUntilKnown(kListTime, stop)) return false;
         auto cameras = connection_.cameras();
         if (cameras.empty()) return false;
         const CameraInfo* camera = findCamera(cameras, name);
         // One that was plugged in this moment has not said yet what it can do.
         for (const auto until = Clock::now() + kListTime; camera && camera->modes.empty() && Clock::now() < until;) {
+            if (stop.stop_requested()) throw Cancelled{};
             std::this_thread::sleep_for(milliseconds(10));
             cameras = connection_.cameras();
             camera = findCamera(cameras, name);

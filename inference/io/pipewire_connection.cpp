@@ -6,6 +6,7 @@
 #include <ctime>
 #include <utility>
 
+#include "inference/error.h"
 #include "inference/io/pipewire_format.h"
 
 namespace matte {
@@ -242,9 +243,10 @@ bool PipeWireConnection::isConnected() const {
     return isConnected_;
 }
 
-bool PipeWireConnection::waitUntilKnown(std::chrono::milliseconds most) const {
+bool PipeWireConnection::waitUntilKnown(std::chrono::milliseconds most, const std::stop_token& stop) const {
     std::unique_lock lock(mutex_);
-    known_.wait_for(lock, most, [&] { return isComplete_ || !isConnected_; });
+    known_.wait_for(lock, stop, most, [&] { return isComplete_ || !isConnected_; });
+    if (stop.stop_requested()) throw Cancelled{};
     return isComplete_;
 }
 

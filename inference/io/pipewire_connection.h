@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,8 +32,8 @@ public:
 
     [[nodiscard]] bool isConnected() const;
     /// Waits until the cameras that were there at the beginning are known with their modes; false when it took longer,
-    /// or when there is no daemon.
-    bool waitUntilKnown(std::chrono::milliseconds most) const;
+    /// or when there is no daemon. Throws Cancelled when `stop` was asked for.
+    bool waitUntilKnown(std::chrono::milliseconds most, const std::stop_token& stop = {}) const;
     [[nodiscard]] std::vector<CameraInfo> cameras() const;
     /// PipeWire's name for the camera as it is plugged in now, empty when it isn't.
     [[nodiscard]] std::string serialOf(std::string_view id) const;
@@ -75,7 +76,7 @@ private:
     int pending_ = 0, rounds_ = 0;
 
     mutable std::mutex mutex_;  // guards what anyone may ask for: the loop's thread writes it
-    mutable std::condition_variable known_;
+    mutable std::condition_variable_any known_;
     std::vector<Known> cameras_;
     bool isConnected_ = false, isComplete_ = false;
 };

@@ -8,10 +8,12 @@
 #include <fstream>
 #include <utility>
 
+#include <vector>
 #include <opencv2/videoio.hpp>
 
 #include "inference/error.h"
 #include "inference/io/frame_clock.h"
+#include "inference/io/detached_source.h"
 #include "inference/io/frame_pool.h"
 
 namespace matte {
@@ -20,7 +22,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kFrames = 8;
-constexpr int kOpenMs = 10'000, kReadMs = 5'000;
 /// A reader that is late gets a frame after so many were left out, however late it is.
 constexpr int kMostLeftOut = 30;
 
@@ -188,14 +189,24 @@ std::unique_ptr<FrameSource> openVideo(const std::filesystem::path& path, const 
     return makeSource(capture, {path.filename().string(), {}, 0, false, {}}, false, settings);
 }
 
-std::unique_ptr<FrameSource> openAddress(const std::string& address, const CaptureSettings& settings) {
-    cv::VideoCapture capture;
-    if (!capture.open(address, cv::CAP_FFMPEG,
-                      {cv::CAP_PROP_OPEN_TIMEOUT_MSEC, kOpenMs, cv::CAP_PROP_READ_TIMEOUT_MSEC, kReadMs})) {
-        throw Error(Area::source, "Nothing that is a video comes from " + address +
-                                      ": check the address and the network, and try again.");
-    }
-    return makeSource(capture, {address, {}, 0, true, {}}, true, settings);
+std::unique_ptr<FrameSource> openAddress(const std::string& address,
+                                         const CaptureSettings& settings,
+                                         const std::stop_token& stop,
+                                         const AddressPatience& patience) {
+    // FFmpeg can't be interrupted through OpenCV, and the system's search for an address not at all.
+    return openDetached(
+        [=](const std::stop_token& left) {
+            cv::VideoCapture capture;
+            const std::vector<int> limits{cv::CAP_PROP_OPEN_TIMEOUT_MSEC, int(patience.open.count()),
+                                          cv::CAP_PROP_READ_TIMEOUT_MSEC, int(patience.read.count())};
+            if (!capture.open(address, cv::CAP_FFMPEG, limits)) {
+                throw Error(Area::source, "Nothing that is a video comes from " + address +
+                                              ": check the address and the network, and try again.");
+            }
+            if (left.stop_requested()) throw Cancelled{};
+            return makeSource(capture, {address, {}, 0, true, {}}, true, settings);
+        },
+        stop);
 }
 
 }  // namespace matte

@@ -3,6 +3,7 @@
 // and are left out when the reader is late. Not paced, every frame comes.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -13,8 +14,17 @@ namespace matte {
 
 /// Throws Error(input): missing, empty, a playlist or another text, not a video, or larger than Image::kMaxPixels.
 std::unique_ptr<FrameSource> openVideo(const std::filesystem::path& path, const CaptureSettings& settings);
-/// Throws Error(source) when nothing comes within some seconds; so does read() when a stream without a length breaks
-/// off.
-std::unique_ptr<FrameSource> openAddress(const std::string& address, const CaptureSettings& settings);
+/// How long an address may be silent.
+struct AddressPatience {
+    std::chrono::milliseconds open{10'000}, read{5'000};
+};
+
+/// Throws Error(source) when nothing comes for longer than `patience`; so does read() when a stream without a length
+/// breaks off. Throws Cancelled when `stop` was asked for. Neither a stop nor the source's end waits for the network: a
+/// DetachedSource.
+std::unique_ptr<FrameSource> openAddress(const std::string& address,
+                                         const CaptureSettings& settings,
+                                         const std::stop_token& stop = {},
+                                         const AddressPatience& patience = {});
 
 }  // namespace matte

@@ -60,6 +60,16 @@ std::size_t roomFor(const CaptureChoice& choice) {
                : rawBytes(choice.encoding, choice.size, packedRawStride(choice.encoding, choice.size.width));
 }
 
+/// A mode in one format that has others of the same encoding beside it.
+const spa_pod* offerOnly(spa_pod_builder& builder, std::uint32_t format, Size size, double rate) {
+    const spa_rectangle rectangle{std::uint32_t(size.width), std::uint32_t(size.height)};
+    const spa_fraction fraction{std::uint32_t(rate), 1};
+    return static_cast<const spa_pod*>(spa_pod_builder_add_object(
+        &builder, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video),
+        SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), SPA_FORMAT_VIDEO_format, SPA_POD_Id(format),
+        SPA_FORMAT_VIDEO_size, SPA_POD_Rectangle(&rectangle), SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&fraction)));
+}
+
 }  // namespace
 
 void FakeCamera::State::onFormat(const spa_pod* format) {
@@ -128,7 +138,9 @@ void FakeCamera::State::fill() {
     data.chunk->size = std::uint32_t(size);
     data.chunk->flags = 0;
     data.chunk->stride =
-        agreed->encoding == Encoding::mjpg ? 0 : std::int32_t(packedRawStride(agreed->encoding, agreed->size.width));
+        agreed->encoding == Encoding::mjpg
+            ? 0
+            : std::int32_t(packedRawStride(agreed->encoding, agreed->size.width)) + options.strideError;
     if (auto* header = static_cast<spa_meta_header*>(
             spa_buffer_find_meta_data(buffer->buffer, SPA_META_Header, sizeof(spa_meta_header)))) {
         header->flags = 0;
@@ -173,7 +185,10 @@ FakeCamera::FakeCamera(FakeCameraOptions options) : state_(std::make_unique<Stat
     spa_pod_builder_init(&builder, room.data(), room.size());
     std::vector<const spa_pod*> formats;
     for (const auto& mode : s.options.modes) {
-        for (const double rate : mode.rates) formats.push_back(offerMode(builder, {mode.encoding, mode.size, rate}));
+        for (const double rate : mode.rates) {
+            formats.push_back(s.options.onlyFormat == 0 ? offerMode(builder, {mode.encoding, mode.size, rate})
+                                                        : offerOnly(builder, s.options.onlyFormat, mode.size, rate));
+        }
     }
     pw_stream_connect(s.stream, PW_DIRECTION_OUTPUT, PW_ID_ANY,
                       pw_stream_flags(PW_STREAM_FLAG_DRIVER | PW_STREAM_FLAG_MAP_BUFFERS), formats.data(),

@@ -17,7 +17,9 @@ struct FakeCameraOptions {
     std::string id = "fakecam";
     std::string name = "FakeCam";
     std::vector<CameraMode> modes{{Encoding::yuyv, {640, 480}, {30}}};
-    std::string refusal = {};  ///< what it answers when a program wants to start it
+    std::string refusal = {};      ///< what it answers when a program wants to start it
+    std::uint32_t onlyFormat = 0;  ///< SPA's number of the one format that raw modes are offered in
+    int strideError = 0;           ///< added to the stride that it announces with each picture
 };
 
 class FakeCamera {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <spa/param/video/raw.h>
 
 #include "inference/error.h"
 #include "inference/io/frame_convert.h"
@@ -240,6 +241,42 @@ TEST(PipeWire, DamagedPicturesAreLeftOut) {
             EXPECT_EQ(frame->image->size(), (Size{320, 240}));
         }
     }
+}
+
+/// They never stop coming: reading must not wait for a good one for ever.
+TEST(PipeWire, PicturesThatAreAllDamagedAreALoss) {
+    for (const Encoding encoding : {Encoding::mjpg, Encoding::yuyv}) {
+        FakeCamera camera({.modes = {{encoding, {320, 240}, {60}}}});
+        const auto source = open("FakeCam");
+        ASSERT_TRUE(source->read({}));
+        camera.setDamaged(true);
+        const std::string sentence = lossOf(*source);
+        EXPECT_NE(sentence.find("come damaged"), std::string::npos) << sentence;
+    }
+    FakeCamera camera({.strideError = -1});
+    const auto source = open("FakeCam");
+    const std::string sentence = lossOf(*source);
+    EXPECT_NE(sentence.find("come damaged"), std::string::npos) << sentence;
+}
+
+/// BGRA has two names of which BGRx is the first: a camera that has the second alone is asked for it.
+TEST(PipeWire, AsksForTheFormatThatTheCameraOffers) {
+    FakeCamera camera({.modes = {{Encoding::bgra, {320, 240}, {30}}}, .onlyFormat = SPA_VIDEO_FORMAT_BGRA});
+    const auto source = open("FakeCam");
+    const auto frame = source->read({});
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(frame->image->format(), PixelFormat::rgba8);
+    EXPECT_EQ(source->info().format, "BGRA");
+}
+
+TEST(PipeWire, StoppingIsSeenWhileACameraIsLookedFor) {
+    FakeCamera camera({.modes = {}});  // it has nothing to offer, which is waited for
+    std::stop_source stop;
+    const std::jthread asker([&] {
+        std::this_thread::sleep_for(100ms);
+        stop.request_stop();
+    });
+    EXPECT_THROW((void)openPipeWireCamera("FakeCam", {}, stop.get_token()), Cancelled);
 }
 
 TEST(PipeWire, ABusyCameraGetsASentence) {

@@ -2,8 +2,10 @@
 // Videos and folders of pictures as sources: every frame, in time, upright, and a sentence for what is none.
 #include <algorithm>
 #include <array>
+#include <condition_variable>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -19,6 +21,7 @@
 #include "inference/error.h"
 #include "inference/io/frame_source.h"
 #include "inference/io/image_file.h"
+#include "inference/io/video_source.h"
 #include "tests/support/scratch_folder.h"
 
 namespace matte {
@@ -230,10 +233,11 @@ TEST(FolderSource, SaysWhenThereIsNothingToShow) {
     EXPECT_THROW((void)source->read({}), Error);
 }
 
-/// Gives the file to the first who connects, and hangs up.
+/// Gives the file, when there is one, to the first who connects, and hangs up, or says nothing more.
 class Server {
 public:
-    explicit Server(const fs::path& path) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    explicit Server(const fs::path& path, bool hangsUp = true)
+        : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         sockaddr_in address{};
         address.sin_family = AF_INET;
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -242,7 +246,7 @@ public:
         EXPECT_EQ(::listen(socket_, 1), 0);
         EXPECT_EQ(::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &length), 0);
         port_ = ntohs(address.sin_port);
-        thread_ = std::jthread([this, path] {
+        thread_ = std::jthread([this, path, hangsUp](const std::stop_token& stop) {
             const int client = ::accept(socket_, nullptr, nullptr);
             std::ifstream file(path, std::ios::binary);
             const std::string bytes((std::istreambuf_iterator<char>(file)), {});
@@ -251,11 +255,15 @@ public:
                 if (more <= 0) break;
                 sent += std::size_t(more);
             }
+            std::mutex mutex;
+            std::unique_lock lock(mutex);
+            if (!hangsUp) std::condition_variable_any().wait(lock, stop, [] { return false; });
             ::close(client);
         });
     }
     ~Server() {
         ::shutdown(socket_, SHUT_RDWR);
+        thread_.request_stop();
         thread_.join();
         ::close(socket_);
     }
@@ -283,6 +291,74 @@ TEST(OpenSource, AStreamThatBreaksOffIsALossAndNoEnd) {
         EXPECT_EQ(error.area, Area::source);
     }
     EXPECT_GE(frames, 20);
+}
+
+/// Counts the threads of this process.
+std::ptrdiff_t threads() {
+    return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
+}
+bool threadsFallTo(std::ptrdiff_t count) {
+    for (const auto end = Clock::now() + std::chrono::seconds(30); Clock::now() < end;) {
+        if (threads() <= count) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+}
+std::jthread stopLater(std::stop_source& stop) {
+    return std::jthread([&stop] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        stop.request_stop();
+    });
+}
+
+/// The listener accepts, and never answers; opening has ten seconds.
+TEST(OpenSource, StoppingIsSeenWhileAnAddressDoesNotAnswer) {
+    const auto before = threads();
+    std::stop_source stop;
+    {
+        const Server server({}, false);
+        const auto begin = Clock::now();
+        const std::jthread asker = stopLater(stop);
+        EXPECT_THROW((void)openSource(parseSource(server.address()), {}, stop.get_token()), Cancelled);
+        EXPECT_LT(Clock::now() - begin, std::chrono::seconds(5));
+    }
+    EXPECT_TRUE(threadsFallTo(before)) << "the thread that opens was left for ever";
+}
+
+TEST(OpenSource, AnAddressThatDoesNotAnswerIsGivenUp) {
+    const auto before = threads();
+    {
+        const Server server({}, false);
+        try {
+            (void)openAddress(server.address(), {}, {}, {.open = std::chrono::milliseconds(300)});
+            ADD_FAILURE() << "it opened";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.area, Area::source);
+            EXPECT_NE(std::string(error.what()).find(server.address()), std::string::npos) << error.what();
+        }
+    }
+    EXPECT_TRUE(threadsFallTo(before));
+}
+
+TEST(OpenSource, StoppingIsSeenWhileAStreamIsSilent) {
+    const ScratchFolder folder;
+    const fs::path clip = makeVideo(folder / "a.ts", 40);
+    const auto before = threads();
+    {
+        const Server server(clip, false);
+        CaptureSettings settings;
+        settings.paced = false;
+        std::stop_source stop;
+        // The first reads wait for more than there is.
+        const AddressPatience patience{.read = std::chrono::seconds(60)};
+        auto source = openAddress(server.address(), settings, {}, patience);
+        const auto begin = Clock::now();
+        const std::jthread asker = stopLater(stop);
+        while (source->read(stop.get_token())) continue;
+        source.reset();
+        EXPECT_LT(Clock::now() - begin, std::chrono::seconds(5));
+    }
+    EXPECT_TRUE(threadsFallTo(before));
 }
 
 TEST(OpenSource, SaysWhenAnAddressAnswersNothing) {
