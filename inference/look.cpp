@@ -13,7 +13,8 @@ namespace {
 [[noreturn]] void refuse(std::string_view text) {
     throw Error(Area::usage,
                 "'" + std::string(text) +
-                    "' is not a background: use blur, blur:N (1 to 100), color:#rrggbb, image:PATH or transparent.");
+                    "' is not a background: use blur, blur:N (1 to 100), color:#rrggbb, image:PATH, video:PATH, "
+                    "transparent, or a path such as ./beach.jpg.");
 }
 
 }  // namespace
@@ -44,11 +45,17 @@ Background parseBackground(std::string_view text) {
     } else if (kind == "color") {
         background.kind = Background::Kind::color;
         background.color = parseColor(value);
-    } else if (kind == "image" && !value.empty()) {
+    } else if (kind == "image" || kind == "video") {
+        if (value.empty()) refuse(text);
         background.kind = Background::Kind::image;
         background.imagePath = value;
-    } else if (kind == "transparent" && !hasValue) {
+        background.moving = kind == "video";
+    } else if (kind == "transparent") {
+        if (hasValue) refuse(text);
         background.kind = Background::Kind::transparent;
+    } else if (text.find_first_of("/.") != std::string_view::npos) {
+        background.kind = Background::Kind::image;
+        background.imagePath = text;
     } else {
         refuse(text);
     }
@@ -65,7 +72,7 @@ std::string toString(const Background& background) {
             std::snprintf(text, sizeof text, "color:#%02x%02x%02x", background.color.r, background.color.g,
                           background.color.b);
             return text;
-        case Background::Kind::image: return "image:" + background.imagePath;
+        case Background::Kind::image: return (background.moving ? "video:" : "image:") + background.imagePath;
         case Background::Kind::transparent: break;
     }
     return "transparent";

@@ -25,8 +25,9 @@ struct Background {
     Kind kind = Kind::blur;
     float blurStrength = 50;             ///< 1 to 100; the Gaussian's sigma is strength/100 of 4% of the longest side
     Rgb color{0, 177, 64};               ///< for color, and for the bars of Placement::fit
-    std::string imagePath;               ///< for image: where `image` came from
-    std::shared_ptr<const Image> image;  ///< for image: decoded, rgba8; compared by identity
+    std::string imagePath;               ///< for image: the picture or video that `image` came from
+    std::shared_ptr<const Image> image;  ///< for image: decoded, rgba8 or bgr8; compared by identity
+    bool moving = false;                 ///< for image: `imagePath` is a video, of which `image` is one frame
     Placement placement = Placement::fill;  ///< for image
     bool operator==(const Background&) const = default;
 };
@@ -53,8 +54,9 @@ struct Look {
     bool operator==(const Look&) const = default;
 };
 
-/// Reads `blur`, `blur:N`, `color:#rrggbb`, `image:PATH` or `transparent`; the picture at PATH is not loaded here.
-/// Throws Error(usage).
+/// Reads `blur`, `blur:N`, `color:#rrggbb`, `image:PATH`, `video:PATH`, `transparent`, or a path alone, which has a
+/// slash or a dot in it and counts as image:PATH. What is at PATH is not looked at here: readBackground() does, and
+/// finds out whether it moves. Throws Error(usage).
 Background parseBackground(std::string_view text);
 /// The text that parseBackground() reads back.
 std::string toString(const Background& background);

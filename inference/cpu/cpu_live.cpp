@@ -101,11 +101,13 @@ void CpuLive::light(const Look& look, const Image* plate, StageTimes& times) {
     wrapLight(alpha_, wrapSource(look, plate), fields_, scratch_);
 }
 
+/// The background's picture in the frame. A video's comes anew as often as the video says, not with every frame.
 const Image* CpuLive::plate(const Background& background, Size size, StageTimes& times) {
     if (background.kind != Background::Kind::image || !background.image) return nullptr;
     if (plate_.size() == size && plateFor_ == background) return &plate_;
     const StageTimer timer(times, "plate");
-    plate_ = layInto(background.image->view(), size, background.placement, background.color);
+    if (!(plate_.size() == size)) plate_ = Image(size, PixelFormat::rgba8);
+    layer_.lay(background.image->view(), background.placement, background.color, plate_);
     plateFor_ = background;
     return &plate_;
 }

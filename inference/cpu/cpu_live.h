@@ -44,8 +44,9 @@ private:
     Planes guide_, fields_, alpha_, linear_;  ///< on the field's grid
     RefineScratch scratch_;
     Compositor compositor_;
+    PictureLayer layer_;
     Image plate_;
-    Background plateFor_;
+    Background plateFor_;  ///< holds the picture, so that another one at its place in memory is not taken for it
     std::vector<Shown> shown_;
 };
 

@@ -109,6 +109,30 @@ std::uint8_t toByte(float value) {
     return std::uint8_t(std::clamp(value + 0.5F, 0.0F, 255.0F));
 }
 
+/// A row of R, G, B, A sums as opaque R, G, B, A at the target's pixels, over `color`.
+MATTE_VECTOR_CLONES void layRow(const float* sums, const Taps& taps, Rgb color, std::uint8_t* out) {
+    const float behind[3] = {float(color.r), float(color.g), float(color.b)};
+    for (std::size_t x = 0; x < taps.spans.size(); ++x, out += 4) {
+        const Taps::Span span = taps.spans[x];
+        const float *weights = taps.at(int(x)), *pixel = sums + std::ptrdiff_t(4) * span.first;
+        float sum[4] = {};
+        for (int i = 0; i < span.count; ++i, pixel += 4) {
+            for (int c = 0; c < 4; ++c) sum[c] += weights[i] * pixel[c];
+        }
+        const float scale = sum[3] > 0 ? 255 / sum[3] : 0.0F, alpha = float(toByte(sum[3])) * (1.0F / 255);
+        for (int c = 0; c < 3; ++c) {
+            const auto own = float(toByte(sum[c] * scale));
+            out[c] = toByte(behind[c] + (own - behind[c]) * alpha);
+        }
+        out[3] = 255;
+    }
+}
+
+void fillRow(Rgb color, int begin, int end, std::uint8_t* out) {
+    const std::uint8_t pixel[4] = {color.r, color.g, color.b, 255};
+    for (int x = begin; x < end; ++x) std::copy_n(pixel, 4, out + std::ptrdiff_t(4) * x);
+}
+
 }  // namespace
 
 void reshape(Planes& planes, Size size, int channels) {
@@ -200,38 +224,42 @@ void PlaneResampler::resample(const Planes& source, Size size, Planes& target) {
     }
 }
 
-void FrameShrinker::shrink(const ImageView& source, Size size, Planes& target) {
-    if (!(from_ == source.size) || !(to_ == size)) {
-        across_ = Taps(source.size.width, size.width);
-        down_ = Taps(source.size.height, size.height);
-        from_ = source.size;
-        to_ = size;
+void RowSums::prepare(Size from, Size to) {
+    if (!(from_ == from) || !(to_ == to)) {
+        across_ = Taps(from.width, to.width);
+        down_ = Taps(from.height, to.height);
+        from_ = from;
+        to_ = to;
     }
-    reshape(target, size, 3);
-    const std::size_t pixels = std::size_t(source.size.width);
-    sums_.resize(pixels * 4 * std::size_t(omp_get_max_threads()));
-    rows_.resize(pixels * 4 * std::size_t(omp_get_max_threads()));
-#pragma omp parallel
-    {
-        const auto thread = std::size_t(omp_get_thread_num());
-        float* sum = sums_.data() + thread * pixels * 4;
-        std::uint8_t* bytes = rows_.data() + thread * pixels * 4;
-#pragma omp for schedule(static)
-        for (int y = 0; y < size.height; ++y) {
-            const Taps::Span span = down_.spans[std::size_t(y)];
-            std::fill_n(sum, pixels * 4, 0.0F);
-            for (int i = 0; i < span.count; ++i) {
-                const std::uint8_t* row = rgbaRow(source, span.first + i, bytes);
-                const float weight = down_.at(y)[i];
-                if (isOpaque(row, source.size.width)) {
-                    addBytes(row, weight, pixels * 4, sum);
-                } else {
-                    addPremultiplied(row, weight, pixels, sum);
-                }
-            }
-            shrinkRow(sum, across_, target.row(y));
+    const std::size_t bytes = std::size_t(from.width) * 4 * std::size_t(omp_get_max_threads());
+    sums_.resize(bytes);
+    rows_.resize(bytes);
+}
+
+const float* RowSums::row(const ImageView& source, int y) {
+    const auto thread = std::size_t(omp_get_thread_num()), pixels = std::size_t(from_.width);
+    float* sum = sums_.data() + thread * pixels * 4;
+    std::uint8_t* bytes = rows_.data() + thread * pixels * 4;
+    const Taps::Span span = down_.spans[std::size_t(y)];
+    std::fill_n(sum, pixels * 4, 0.0F);
+    for (int i = 0; i < span.count; ++i) {
+        const float weight = down_.at(y)[i];
+        if (weight == 0) continue;
+        const std::uint8_t* row = rgbaRow(source, span.first + i, bytes);
+        if (isOpaque(row, from_.width)) {
+            addBytes(row, weight, pixels * 4, sum);
+        } else {
+            addPremultiplied(row, weight, pixels, sum);
         }
     }
+    return sum;
+}
+
+void FrameShrinker::shrink(const ImageView& source, Size size, Planes& target) {
+    sums_.prepare(source.size, size);
+    reshape(target, size, 3);
+#pragma omp parallel for schedule(static)
+    for (int y = 0; y < size.height; ++y) shrinkRow(sums_.row(source, y), sums_.across(), target.row(y));
 }
 
 Layout layOut(Size picture, Size frame, Placement placement) {
@@ -262,25 +290,28 @@ Layout layOut(Size picture, Size frame, Placement placement) {
 }
 
 Image layInto(const ImageView& picture, Size size, Placement placement, Rgb color) {
-    const auto [seenX, seenY, seenSize, left, top, scaled] = layOut(picture.size, size, placement);
-    ImageView seen = picture;
-    seen.size = seenSize;
-    seen.data = picture.row(seenY) + std::ptrdiff_t(seenX) * bytesPerPixel(picture.format);
-    const Image part = resampleToImage(seen, scaled);
     Image frame(size, PixelFormat::rgba8);
-    const float behind[3] = {float(color.r), float(color.g), float(color.b)};
-    for (int y = 0; y < size.height; ++y) {
-        std::uint8_t* out = frame.row(y);
-        for (int x = 0; x < size.width; ++x, out += 4) {
-            const bool inside = x >= left && x < left + scaled.width && y >= top && y < top + scaled.height;
-            const std::uint8_t* in = inside ? part.row(y - top) + std::ptrdiff_t(x - left) * 4 : nullptr;
-            const float alpha = inside ? float(in[3]) / 255 : 0.0F;
-            for (int c = 0; c < 3; ++c)
-                out[c] = toByte(behind[c] + (inside ? (float(in[c]) - behind[c]) * alpha : 0.0F));
-            out[3] = 255;
-        }
-    }
+    PictureLayer().lay(picture, placement, color, frame);
     return frame;
+}
+
+void PictureLayer::lay(const ImageView& picture, Placement placement, Rgb color, Image& frame) {
+    const int width = frame.size().width, height = frame.size().height;
+    const Layout layout = layOut(picture.size, frame.size(), placement);
+    const int right = layout.left + layout.scaled.width, bottom = layout.top + layout.scaled.height;
+    ImageView seen = picture;
+    seen.size = layout.seen;
+    seen.data = picture.row(layout.seenY) + std::ptrdiff_t(layout.seenX) * bytesPerPixel(picture.format);
+    sums_.prepare(layout.seen, layout.scaled);
+#pragma omp parallel for schedule(static)
+    for (int y = 0; y < height; ++y) {
+        std::uint8_t* out = frame.row(y);
+        const bool bar = y < layout.top || y >= bottom;
+        fillRow(color, 0, bar ? width : layout.left, out);
+        if (bar) continue;
+        layRow(sums_.row(seen, y - layout.top), sums_.across(), color, out + std::ptrdiff_t(4) * layout.left);
+        fillRow(color, right, width, out);
+    }
 }
 
 }  // namespace matte

@@ -58,6 +58,24 @@ private:
     std::vector<float> sums_;  ///< a row of the source for each thread
 };
 
+/// The first step of resampling frame after frame: the sums of the source's rows that make an output row. One frame at
+/// a time.
+class RowSums {
+public:
+    /// Allocates where the sizes are new.
+    void prepare(Size from, Size to);
+    /// For row y of the output: R, G, B, A, premultiplied, 0 to 255, of each of the source's columns. Valid until the
+    /// next call on this thread.
+    const float* row(const ImageView& source, int y);
+    [[nodiscard]] const Taps& across() const { return across_; }
+
+private:
+    Size from_, to_;
+    Taps across_{1, 1}, down_{1, 1};
+    std::vector<float> sums_;         ///< a row of the source for each thread, R, G, B, A
+    std::vector<std::uint8_t> rows_;  ///< the same in bytes
+};
+
 /// resampleToPlanes() for frames of a camera, one after another: what it needs is kept while the sizes stay. One thread
 /// at a time.
 class FrameShrinker {
@@ -65,10 +83,17 @@ public:
     void shrink(const ImageView& source, Size size, Planes& target);
 
 private:
-    Size from_, to_;
-    Taps across_{1, 1}, down_{1, 1};
-    std::vector<float> sums_;         ///< a row of the source for each thread, R, G, B, A
-    std::vector<std::uint8_t> rows_;  ///< the same in bytes
+    RowSums sums_;
+};
+
+/// layInto() for frames of a video, one after another, likewise.
+class PictureLayer {
+public:
+    /// `frame` is rgba8 and has its size.
+    void lay(const ImageView& picture, Placement placement, Rgb color, Image& frame);
+
+private:
+    RowSums sums_;
 };
 
 }  // namespace matte

@@ -27,6 +27,7 @@ struct CaptureSettings {
     double rate = 0;      ///< frames a second; 0: the camera's highest, the video's own, 30 for a folder of pictures
     bool paced = true;    ///< false: a video, a folder and the test person give every frame as fast as they are read
     bool repeat = false;  ///< a video or a folder begins again at its end
+    bool whole = false;   ///< a video that breaks off long before its own length says throws Error(input)
     PixelMemory memory;   ///< what frames are kept in
 };
 

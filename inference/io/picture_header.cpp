@@ -142,6 +142,12 @@ void refuseDamaged(const std::string& name) {
     throw Error(Area::input, name + " is damaged and can't be decoded: copy or download it again.");
 }
 
+bool beginsAsPicture(std::span<const std::uint8_t> bytes) {
+    const Bytes file(bytes);
+    return file.is(0, "\xFF\xD8\xFF") || file.is(0, "\x89PNG\r\n\x1A\n") ||
+           (file.is(0, "RIFF") && file.is(8, "WEBP")) || TiffDirectory::open(bytes) || file.is(0, "BM");
+}
+
 PictureHeader inspectPicture(std::span<const std::uint8_t> bytes, const std::string& name) {
     const Bytes file(bytes);
     if (file.is(0, "\xFF\xD8\xFF")) return {PictureFormat::jpeg, {}};

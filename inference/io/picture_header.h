@@ -23,6 +23,9 @@ struct PictureHeader {
 /// of the five formats, too large, of a kind that is not supported, or damaged.
 PictureHeader inspectPicture(std::span<const std::uint8_t> bytes, const std::string& name);
 
+/// Whether the first bytes of a file are those of one of the five formats. 16 are enough.
+bool beginsAsPicture(std::span<const std::uint8_t> bytes);
+
 /// Throws Error(input) for a picture with no pixels or with more than Image::kMaxPixels.
 Size checkedSize(std::uint64_t width, std::uint64_t height, const std::string& name);
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <utility>
 
@@ -24,6 +25,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kFrames = 8;
 /// A reader that is late gets a frame after so many were left out, however late it is.
 constexpr int kMostLeftOut = 30;
+/// The least share of its length that a whole video has pictures for.
+constexpr double kWholeFrom = 0.75;
 
 /// The four letters of the codec, as far as they are letters.
 std::string codecOf(const cv::VideoCapture& capture) {
@@ -86,6 +89,7 @@ private:
     /// The next frame of the stream, at `position_`; false at the end. Repeated, the beginning follows the end.
     bool grab() {
         if (!capture_.grab()) {
+            if (settings_.whole) checkWhole();
             if (!settings_.repeat || inPass_ == 0 || !capture_.set(cv::CAP_PROP_POS_FRAMES, 0) || !capture_.grab()) {
                 return false;
             }
@@ -103,6 +107,17 @@ private:
         ++inPass_;
         ++number_;
         return true;
+    }
+
+    /// At the end of a pass. By frames and by time: neither is exact in every file, and sound may go on for a while.
+    void checkWhole() const {
+        const double frames = capture_.get(cv::CAP_PROP_FRAME_COUNT), length = frames / capture_.get(cv::CAP_PROP_FPS);
+        const double reached = inPass_ == 0 ? 0 : position_.count() + 1 / info_.rate;
+        if (!(reached < kWholeFrom * length && double(inPass_) < kWholeFrom * frames)) return;
+        std::array<char, 64> seconds{};
+        std::snprintf(seconds.data(), seconds.size(), "%.1f of its %.1f seconds", reached, length);
+        throw Error(Area::input, "The video " + info_.name + " breaks off after " + seconds.data() +
+                                     ": choose another, or convert it.");
     }
 
     /// What has no length can't have come to its end.

@@ -155,7 +155,8 @@ def orientation():
 def background():
     texts = ["", "blur", "blur:1", "blur:100", "blur:33.3", "blur:", "blur:0", "blur:101", "blur:nan", "blur:1e1", "blur:0x10",
              "blur: 5", "color:#00b140", "color:#FFFFFF", "color:#fff", "color:00b140", "color:#00b14g", "color:", "image:a b.jpg",
-             "image:/x:y.png", "image:", "transparent", "transparent:1", "checkers", ":", "blur:50\0", "blur:10.1777777777"]  # fmt: skip
+             "image:/x:y.png", "image:", "transparent", "transparent:1", "checkers", ":", "blur:50\0", "blur:10.1777777777",
+             "video:a b.mp4", "video:", "./beach.jpg", "video:a:/b.webm"]  # fmt: skip
     for number, text in enumerate(texts):
         write("background", f"{number:02}", text.encode())
 

@@ -16,12 +16,23 @@ TEST(Background, IsReadFromOneWord) {
     EXPECT_EQ(parseBackground("blur:100").blurStrength, 100);
     EXPECT_EQ(parseBackground("color:#0a14FF").color, (Rgb{10, 20, 255}));
     EXPECT_EQ(parseBackground("image:/a b/c:d.jpg").imagePath, "/a b/c:d.jpg");
+    EXPECT_FALSE(parseBackground("image:clip.mp4").moving) << "the file itself is not looked at";
+    EXPECT_EQ(parseBackground("video:/a b/c:d.mp4").imagePath, "/a b/c:d.mp4");
+    EXPECT_EQ(parseBackground("video:clip.mp4").kind, Background::Kind::image);
+    EXPECT_TRUE(parseBackground("video:clip.mp4").moving);
     EXPECT_EQ(parseBackground("transparent").kind, Background::Kind::transparent);
 }
 
+TEST(Background, APathNeedsNoWordBefore) {
+    for (const char* path : {"beach.jpg", "./beach", "/a b/c:d.mp4", "../video.webm"}) {
+        EXPECT_EQ(parseBackground(path).kind, Background::Kind::image) << path;
+        EXPECT_EQ(parseBackground(path).imagePath, path);
+    }
+}
+
 TEST(Background, ReadsBackWhatItWrote) {
-    for (const char* text :
-         {"blur:50", "blur:1", "blur:33.5", "color:#0a14ff", "color:#000000", "image:/a/b.png", "transparent"}) {
+    for (const char* text : {"blur:50", "blur:1", "blur:33.5", "color:#0a14ff", "color:#000000", "image:/a/b.png",
+                             "video:/a/b.mp4", "transparent"}) {
         EXPECT_EQ(toString(parseBackground(text)), text);
     }
 }
@@ -50,6 +61,9 @@ TEST(Background, RefusesEverythingElse) {
                              "color:# 12345",
                              "image",
                              "image:",
+                             "video",
+                             "video:",
+                             "Video:clip",
                              "transparent:1",
                              "Blur",
                              " blur"}) {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/live/looping_video.h"
+
+#include <utility>
+
+#include "inference/error.h"
+#include "inference/io/background_file.h"
+#include "inference/io/video_source.h"
+
+namespace matte {
+
+LoopingVideo::LoopingVideo(std::string path, PixelMemory memory)
+    : path_(std::move(path)), memory_(memory), thread_([this](const std::stop_token& stop) { play(stop); }) {}
+
+LoopingVideo::~LoopingVideo() {
+    end();
+}
+
+void LoopingVideo::end() {
+    thread_.request_stop();
+    const std::scoped_lock lock(mutex_);
+    ended_ = true;
+    newest_.reset();
+}
+
+bool LoopingVideo::hasEnded() const {
+    const std::scoped_lock lock(mutex_);
+    return ended_;
+}
+
+std::shared_ptr<const Image> LoopingVideo::newest() const {
+    const std::scoped_lock lock(mutex_);
+    return newest_;
+}
+
+std::string LoopingVideo::problem() const {
+    const std::scoped_lock lock(mutex_);
+    return problem_;
+}
+
+void LoopingVideo::play(const std::stop_token& stop) {
+    try {
+        while (playFile(stop)) {
+        }
+    } catch (const std::exception& error) {
+        const std::scoped_lock lock(mutex_);
+        problem_ = error.what();
+    }
+}
+
+/// Opens the file and plays it, over and over where it can be wound back. Whether it is to be opened again.
+bool LoopingVideo::playFile(const std::stop_token& stop) {
+    CaptureSettings settings;
+    settings.repeat = settings.whole = true;
+    settings.memory = memory_;
+    const auto source = openVideo(path_, settings);
+    if (source->info().size.pixels() > kLargestVideo) {
+        throw Error(Area::input, path_ + " has larger pictures than 7680x4320: scale the video down first.");
+    }
+    int frames = 0;
+    for (; auto frame = source->read(stop); ++frames) {
+        const std::scoped_lock lock(mutex_);
+        if (ended_) return false;
+        newest_ = std::move(frame->image);
+    }
+    if (stop.stop_requested()) return false;
+    if (frames == 0) {
+        throw Error(Area::input, path_ + " has no picture that can be read: choose another video.");
+    }
+    return frames > 1;  // a single picture stays as it is
+}
+
+}  // namespace matte

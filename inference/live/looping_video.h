@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// LoopingVideo: a video that stands behind the person, decoded on a thread of its own and begun again at its end. It
+// plays at its own rate by the clock, whatever the camera does: who composites takes the newest frame. Decoding goes
+// into pictures that are used again. Any thread.
+//
+//     LoopingVideo video("waves.mp4", engine.frameMemory());
+//     if (auto picture = video.newest()) look.background.image = picture;
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "inference/image.h"
+
+namespace matte {
+
+class LoopingVideo {
+public:
+    /// Begins at once; the file is opened on the video's thread. `memory` is where the frames are kept.
+    explicit LoopingVideo(std::string path, PixelMemory memory = {});
+    /// Ends, and waits for the thread: as long as one frame takes to decode.
+    ~LoopingVideo();
+    LoopingVideo(const LoopingVideo&) = delete;
+    LoopingVideo& operator=(const LoopingVideo&) = delete;
+
+    /// The thread ends by itself, and newest() is null from then on. Waits for nothing.
+    void end();
+    [[nodiscard]] bool hasEnded() const;
+    [[nodiscard]] const std::string& path() const { return path_; }
+    /// bgr8; null before the first. When the video can't go on, its last frame stays.
+    [[nodiscard]] std::shared_ptr<const Image> newest() const;
+    /// Why it does not go on, as a sentence for people; empty while it does.
+    [[nodiscard]] std::string problem() const;
+
+private:
+    void play(const std::stop_token& stop);
+    bool playFile(const std::stop_token& stop);
+
+    const std::string path_;
+    const PixelMemory memory_;
+    mutable std::mutex mutex_;  ///< guards what follows
+    std::shared_ptr<const Image> newest_;
+    std::string problem_;
+    bool ended_ = false;
+    std::jthread thread_;  ///< last, so that it starts after and ends before what it uses
+};
+
+}  // namespace matte
