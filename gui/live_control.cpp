@@ -152,6 +152,7 @@ void LiveControl::showState() {
 
 void LiveControl::statusChanged(const LiveStatus& status) {
     if (!status.engine.name.empty()) showEngine(status.engine);
+    tellBackground(status);
     tellProblem(status);
     showState();
 }
@@ -168,6 +169,14 @@ void LiveControl::tellProblem(const LiveStatus& status) {
         if (status.state == State::running) banner.showDone(tr("%1 is back.").arg(nameOf(session_.source())));
     }
     problem_ = problem;
+}
+
+/// Said once: the video's last picture goes on standing there.
+void LiveControl::tellBackground(const LiveStatus& status) {
+    const QString problem = QString::fromStdString(status.backgroundProblem);
+    if (problem == backgroundProblem_) return;
+    if (!problem.isEmpty()) parts_.canvas.banner().showError(problem);
+    backgroundProblem_ = problem;
 }
 
 void LiveControl::showEngine(const EngineInfo& info) {

@@ -58,6 +58,7 @@ private:
     void showState();
     void statusChanged(const LiveStatus& status);
     void tellProblem(const LiveStatus& status);
+    void tellBackground(const LiveStatus& status);
     void adoptMirror();
     void showFacts();
     void refresh();
@@ -67,7 +68,8 @@ private:
     LiveSession& session_;
     EngineInfo engine_;
     QTimer refresh_;
-    QString problem_;  ///< what the banner says of it; empty when all is well
+    QString problem_;            ///< what the banner says of it; empty when all is well
+    QString backgroundProblem_;  ///< the same of the video behind the person
     bool shown_ = false;
 };
 

@@ -23,6 +23,10 @@ void traceStages(Trace& trace, const Output& output, Clock::time_point done) {
     }
 }
 
+bool moves(const Background& background) {
+    return background.kind == Background::Kind::image && background.moving;
+}
+
 }  // namespace
 
 Pipeline::Pipeline(MakeEngine makeEngine, std::function<void()> onNews)
@@ -64,10 +68,12 @@ void Pipeline::stop() {
     {
         const std::scoped_lock lock(mutex_);
         sourceStop_.request_stop();
+        if (video_) video_->end();
         opening_.reset();
         waiting_.reset();
         status_.state = State::stopped;
         status_.sourceProblem.clear();
+        status_.backgroundProblem.clear();
     }
     onNews_();
 }
@@ -90,6 +96,8 @@ void Pipeline::setLook(const Look& look) {
     {
         const std::scoped_lock lock(mutex_);
         if (look == look_) return;
+        const Background& behind = look.background;
+        if (video_ && (!moves(behind) || behind.imagePath != video_->path())) video_->end();
         look_ = look;
         lookChanged_ = true;
     }
@@ -246,6 +254,7 @@ void Pipeline::tell(std::uint64_t generation, State state, const std::string& pr
     {
         const std::scoped_lock lock(mutex_);
         if (generation != generation_ || status_.state == State::stopped) return;
+        if (state == State::ended && video_) video_->end();
         status_.state = state;
         status_.sourceProblem = problem;
         if (problem.empty()) status_.source = source;
@@ -289,6 +298,7 @@ std::optional<Pipeline::Order> Pipeline::nextOrder(const std::stop_token& quit) 
     if (quit.stop_requested()) return std::nullopt;
     order.generation = generation_;
     order.look = look_;
+    playBehind(order);
     order.timeLayers = timeLayers_;
     order.trace = trace_;
     if (engineWanted_ && std::exchange(makeAnew_, false)) order.makeEngine = makeEngine_;
@@ -311,6 +321,20 @@ std::optional<Pipeline::Order> Pipeline::nextOrder(const std::stop_token& quit) 
     return order;
 }
 
+/// Begins, keeps or ends the video behind the person, and takes its newest picture. Before its first one the look's own
+/// stands there, or its colour. With the lock held.
+void Pipeline::playBehind(Order& order) {
+    const Background& background = order.look.background;
+    const bool on = status_.state != State::stopped && status_.state != State::ended;
+    const bool wanted = engine_ && on && moves(background);
+    if (video_ && (!wanted || video_->hasEnded() || video_->path() != background.imagePath)) {
+        order.ended = std::exchange(video_, nullptr);
+    }
+    if (wanted && !video_) video_ = std::make_shared<LoopingVideo>(background.imagePath, frameMemory_);
+    status_.backgroundProblem = video_ ? video_->problem() : std::string();
+    if (auto picture = video_ ? video_->newest() : nullptr) order.look.background.image = std::move(picture);
+}
+
 /// The last frame: its look changed, or its cut-out is wanted, and no newer one came. With the lock held.
 bool Pipeline::onceMore() const {
     return (lookChanged_ || cutoutWanted_) && last_ && underWay_.empty() && generation_ == workingOn_;
@@ -327,6 +351,7 @@ void Pipeline::carryOut(Order& order) {
         engineMissing_ = false;
         engineTried_ = true;
         frameMemory_ = engine_->frameMemory();
+        if (video_) video_->end();  // its frames belong into the new engine's memory
         rates_.reset();
         status_.engineProblem.clear();
         tellEngine(Clock::now());

@@ -23,6 +23,7 @@
 #include "inference/engine.h"
 #include "inference/io/resuming_source.h"
 #include "inference/live/curtain.h"
+#include "inference/live/looping_video.h"
 #include "inference/live/statistics.h"
 #include "inference/live/trace.h"
 
@@ -39,10 +40,11 @@ struct LivePicture {
 struct LiveStatus {
     enum class State { stopped = 1, opening, running, ended, lost };
     State state = State::stopped;
-    SourceInfo source;          ///< while running and after
-    std::string sourceProblem;  ///< with State::lost: what happened and what to do
-    EngineInfo engine;          ///< once it is made
-    std::string engineProblem;  ///< why no new composites come; empty again with the next one
+    SourceInfo source;              ///< while running and after
+    std::string sourceProblem;      ///< with State::lost: what happened and what to do
+    EngineInfo engine;              ///< once it is made
+    std::string engineProblem;      ///< why no new composites come; empty again with the next one
+    std::string backgroundProblem;  ///< why the video behind the person stands still
     bool personHidden = false;
 };
 
@@ -116,6 +118,7 @@ private:
         Look look;
         bool timeLayers = false, measureRates = false, alone = false;
         std::shared_ptr<Trace> trace;
+        std::shared_ptr<LoopingVideo> ended;  ///< goes with the order, when nobody waits for the lock
     };
 
     void capture(const std::stop_token& quit);
@@ -129,6 +132,7 @@ private:
 
     void work(const std::stop_token& quit);
     std::optional<Order> nextOrder(const std::stop_token& quit);
+    void playBehind(Order& order);
     void carryOut(Order& order);
     void submit(const Order& order);
     void deliver(const Order& order);
@@ -172,6 +176,7 @@ private:
     std::optional<MachineRates> rates_;
     LiveStatus status_;
     LiveMeter meter_;
+    std::shared_ptr<LoopingVideo> video_;  ///< behind the person; begun and replaced by the worker, ended by any thread
 
     std::jthread worker_, capturer_;  ///< last, so that they start after and end before everything that they use
 };
