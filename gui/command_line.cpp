@@ -66,11 +66,13 @@ struct Options {
         "source", "Start live: camera, camera:NAME, a video, a folder, an address or test:person[:WxH[@FPS]].",
         "source"};
     QCommandLineOption size{"size", "Ask the camera for this size, or draw the test person at it.", "WxH"};
-    QCommandLineOption background{"background", "blur, blur:N (1 to 100), color:#rrggbb, image:PATH or transparent.",
-                                  "background"};
+    QCommandLineOption background{
+        "background", "blur, blur:N (1 to 100), color:#rrggbb, image:PATH, video:PATH or transparent.", "background"};
     QCommandLineOption model{"model", "Model file (safetensors), portrait or portrait-lite.", "model"};
     QCommandLineOption engine{"engine", "auto, cpu or cuda.", "engine", "auto"};
     QCommandLineOption precision{"precision", "fast or fp32.", "precision", "fast"};
+    QCommandLineOption method{"method", "Run the network by this method of matte-cli lab; F3 has a menu of them.",
+                              "name"};
     QCommandLineOption noTune{"no-tune", "Do not time the GPU's kernels first: runs can be repeated exactly."};
     QCommandLineOption noInterop{"no-interop", "Upload the pictures even where they could stay on the GPU."};
     QCommandLineOption requireGpu{"require-gpu", "End with code 6 when no GPU does the work."};
@@ -80,8 +82,8 @@ struct Options {
     QCommandLineOption config{"config", "Keep the settings in this file.", "file"};
 
     [[nodiscard]] QList<QCommandLineOption> all() const {
-        return {help,   version,   source,     size,   background, model, engine, precision,
-                noTune, noInterop, requireGpu, frames, stats,      trace, config};
+        return {help,   version, source,    size,       background, model, engine, precision,
+                method, noTune,  noInterop, requireGpu, frames,     stats, trace,  config};
     }
 };
 
@@ -121,6 +123,9 @@ void read(const QCommandLineParser& parser, const Options& options, CommandLine&
     line.config = absolute(parser.value(options.config));
     line.engine.kind = engineFrom(parser.value(options.engine));
     line.engine.precision = precisionFrom(parser.value(options.precision));
+    if (parser.isSet(options.method)) {
+        line.method = &ladder::networkMethodNamed(parser.value(options.method).toStdString());
+    }
     line.engine.tune = !parser.isSet(options.noTune);
     line.interop = !parser.isSet(options.noInterop);
     line.orders.requireGpu = parser.isSet(options.requireGpu);

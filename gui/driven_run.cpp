@@ -49,6 +49,8 @@ void DrivenRun::statusChanged(const LiveStatus& status) {
         end(kExitSource, QString::fromStdString(status.sourceProblem));
     } else if (!status.engineProblem.empty()) {
         end(kExitEngine, QString::fromStdString(status.engineProblem));
+    } else if (const std::string problem = window_.methodStatus().problem; !problem.empty()) {
+        end(kExitEngine, QString::fromStdString(problem));
     } else if (status.state == LiveStatus::State::ended) {
         end(kExitInput, tr("The source ended after %1 of %2 frames: ask for fewer.")
                             .arg(window_.live().framesPresented())

@@ -50,6 +50,18 @@ QJsonObject engine(const EngineInfo& info) {
             {"warnings", warnings}};
 }
 
+QJsonObject method(const ladder::MethodStatus& status) {
+    const auto name = [](const ladder::Method* by) { return by ? text(std::string(by->name)) : QString("product"); };
+    QJsonObject object{
+        {"name", name(status.running)}, {"chosen", name(status.chosen)}, {"problem", text(status.problem)}};
+    if (!status.running) return object;
+    object["networkMs"] = status.ms;
+    if (!status.difference) return object;
+    object["productMs"] = status.productMs;
+    object["alphaDifference"] = QJsonObject{{"mean", status.difference->mean}, {"maximum", status.difference->maximum}};
+    return object;
+}
+
 QJsonObject counters(const LiveStatistics& statistics) {
     return {{"in", qint64(statistics.framesIn)},
             {"out", qint64(statistics.framesOut)},
@@ -90,6 +102,7 @@ QByteArray toJson(const LiveReport& report) {
                                {"rate", source.rate},
                                {"format", text(source.format)}}},
         {"engine", engine(report.status.engine)},
+        {"method", method(report.method)},
         {"graphics", QJsonObject{{"renderer", report.present.renderer},
                                  {"path", report.present.path},
                                  {"reason", report.present.reason},

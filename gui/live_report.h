@@ -5,6 +5,7 @@
 #include <QByteArray>
 #include <QString>
 
+#include "inference/ladder/live/method_switch.h"
 #include "inference/live/pipeline.h"
 
 namespace matte {
@@ -29,6 +30,7 @@ struct LiveReport {
     LiveStatistics statistics;
     PresentFacts present;
     OverlayCost overlay;
+    ladder::MethodStatus method{};
 };
 
 /// One object with every number; times are in milliseconds.

@@ -7,6 +7,7 @@
 
 #include "gui/command_line.h"
 #include "gui/main_window.h"
+#include "inference/ladder/live/switching_engine.h"
 #include "inference/model/default_model.h"
 #include "inference/model/safetensors.h"
 
@@ -18,16 +19,31 @@ std::unique_ptr<matte::Engine> makeEngine(const std::string& model, const matte:
     return matte::Engine::create(matte::UNet::load(matte::Safetensors::read(matte::findModel(model))), options);
 }
 
-matte::PhotoSession::EngineFactory photoEngine(const matte::CommandLine& line) {
-    return [options = line.engine, model = line.model.toStdString()] { return makeEngine(model, options); };
+std::shared_ptr<const matte::ladder::Model> loadModel(const std::string& model) {
+    return std::make_shared<const matte::ladder::Model>(
+        matte::ladder::Model::load(matte::Safetensors::read(matte::findModel(model))));
 }
 
-/// Where the processor has to keep up with a camera, the light model does the work, unless another was named.
-matte::PhotoSession::EngineFactory liveEngine(const matte::CommandLine& line) {
-    return [options = line.engine, model = line.model.toStdString()] {
+matte::PhotoSession::EngineFactory photoEngine(const matte::CommandLine& line) {
+    return [options = line.engine, method = line.method, model = line.model.toStdString()] {
+        if (method) return matte::ladder::makeMethodEngine(*method, loadModel(model), options);
+        return makeEngine(model, options);
+    };
+}
+
+/// Where the processor has to keep up with a camera, the light model does the work, unless another was named. `methods`
+/// says by which method its network runs.
+matte::PhotoSession::EngineFactory liveEngine(const matte::CommandLine& line,
+                                              const std::shared_ptr<matte::ladder::MethodSwitch>& methods) {
+    return [options = line.engine, named = line.model.toStdString(), methods]() -> std::unique_ptr<matte::Engine> {
+        std::string model = named;
         auto engine = makeEngine(model, options);
-        if (!model.empty() || engine->info().kind != matte::EngineKind::cpu) return engine;
-        return makeEngine(kLiteModel, options);
+        if (model.empty() && engine->info().kind == matte::EngineKind::cpu) {
+            model = kLiteModel;
+            engine = makeEngine(model, options);
+        }
+        const matte::ladder::SwitchingEngine::Setup setup{[model] { return loadModel(model); }, options};
+        return std::make_unique<matte::ladder::SwitchingEngine>(std::move(engine), setup, methods);
     };
 }
 
@@ -57,8 +73,11 @@ int main(int argc, char** argv) {
 
     QSettings own(QSettings::IniFormat, QSettings::UserScope, "matte", "matte");
     QSettings named(line.config, QSettings::IniFormat);
-    const matte::Startup startup{
-        .background = line.background, .makeLiveEngine = liveEngine(line), .interop = line.interop};
+    const auto methods = std::make_shared<matte::ladder::MethodSwitch>(line.method);
+    const matte::Startup startup{.background = line.background,
+                                 .makeLiveEngine = liveEngine(line, methods),
+                                 .methods = methods,
+                                 .interop = line.interop};
     QSettings& store = line.config.isEmpty() ? own : named;
     const bool firstStart = !store.contains("version");
     matte::MainWindow window(photoEngine(line), store, startup);

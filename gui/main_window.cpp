@@ -57,6 +57,7 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
       canvas_(new Canvas(actions_)),
       panel_(new LookPanel(document_, actions_[ActionId::resetLook])),
       status_(new StatusLine),
+      methods_(startup.methods),
       live_(startup.makeLiveEngine ? startup.makeLiveEngine : makeEngine, startup.open),
       liveControl_(new LiveControl({actions_, document_, *canvas_, bars_->sources(), *status_, settings_}, live_)),
       keys_(new LookKeys(document_, actions_, this)),
@@ -271,7 +272,9 @@ void MainWindow::goLive(const QString& text) {
 }
 
 LiveReport MainWindow::report() const {
-    return {live_.status(), live_.statistics(), canvas_->viewport().presentFacts(), canvas_->timing().cost()};
+    LiveReport report{live_.status(), live_.statistics(), canvas_->viewport().presentFacts(), canvas_->timing().cost()};
+    report.method = methodStatus();
+    return report;
 }
 
 void MainWindow::openSample() {
@@ -321,6 +324,7 @@ void MainWindow::saveSettings() {
 void MainWindow::closeEvent(QCloseEvent* event) {
     session_.cancel();
     actions_[ActionId::trace]->setChecked(false);
+    if (methods_) methods_->makeWay();
     liveControl_->stop();
     saveSettings();
     event->accept();

@@ -34,8 +34,9 @@ struct Startup {
     std::optional<Background> background{};        ///< goes before the one that was remembered
     PhotoSession::EngineFactory makeLiveEngine{};  ///< none: as for the photos
     LiveSession::OpenSource open = LiveSession::openNamed;
-    bool interop = true;       ///< live pictures may stay on the GPU
-    bool watchCameras = true;  ///< false: the list of cameras stays empty until it is set
+    std::shared_ptr<ladder::MethodSwitch> methods{};  ///< of the live engine; none: it has no choice of methods
+    bool interop = true;                              ///< live pictures may stay on the GPU
+    bool watchCameras = true;                         ///< false: the list of cameras stays empty until it is set
 };
 
 class MainWindow : public QMainWindow {
@@ -65,6 +66,9 @@ public:
     [[nodiscard]] PhotoSession& session() { return session_; }
     /// What is known of the live run up to now.
     [[nodiscard]] LiveReport report() const;
+    [[nodiscard]] ladder::MethodStatus methodStatus() const {
+        return methods_ ? methods_->status() : ladder::MethodStatus{};
+    }
     [[nodiscard]] LiveSession& live() { return live_; }
     [[nodiscard]] LiveControl& liveControl() { return *liveControl_; }
     [[nodiscard]] WindowBars& bars() { return *bars_; }
@@ -122,6 +126,7 @@ private:
     Canvas* canvas_;
     LookPanel* panel_;
     StatusLine* status_;
+    std::shared_ptr<ladder::MethodSwitch> methods_;
     LiveSession live_;  ///< after what its signals reach
     LiveControl* liveControl_;
     LookKeys* keys_;

@@ -10,6 +10,7 @@
 #include "gui/file_dialogs.h"
 #include "gui/live_control.h"
 #include "gui/main_window.h"
+#include "gui/method_row.h"
 #include "gui/profiles.h"
 #include "gui/snapshots.h"
 #include "gui/timing_overlay.h"
@@ -31,6 +32,10 @@ void MainWindow::connectLive() {
     connect(actions_[ActionId::corner], &QAction::toggled, bare_, &BareWindow::setCorner);
     connect(bare_, &BareWindow::leaveWanted, this, [this] { actions_[ActionId::corner]->setChecked(false); });
     canvas_->timing().setReport([this] { return report(); });
+    if (!methods_) return;
+    auto* row = new MethodRow(methods_);
+    connect(row, &MethodRow::failed, &canvas_->banner(), &Banner::showError);
+    canvas_->timing().setFooter(row);
 }
 
 void MainWindow::watchCameras() {

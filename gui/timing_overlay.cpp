@@ -12,7 +12,8 @@ namespace matte {
 namespace {
 
 constexpr int kDrawsASecond = 4, kFontPixels = 12;
-constexpr std::size_t kHistory = 120;  // half a minute
+constexpr int kFooterHeight = 28, kFooterMargin = 14, kBelowFooter = 26;  // the last line is paintTiming()'s
+constexpr std::size_t kHistory = 120;                                     // half a minute
 
 }  // namespace
 
@@ -32,7 +33,7 @@ void TimingOverlay::clear() {
 }
 
 QSize TimingOverlay::sizeHint() const {
-    return {640, timingHeight(view_.selected >= 0)};
+    return {640, timingHeight(view_.selected >= 0) + (footer_ ? kFooterHeight : 0)};
 }
 
 /// What a frame took just before is what it is compared with.
@@ -46,7 +47,18 @@ void TimingOverlay::hideEvent(QHideEvent*) {
     timer_.stop();
 }
 
+void TimingOverlay::setFooter(QWidget* footer) {
+    footer_ = footer;
+    footer_->setParent(this);
+    footer_->show();
+    Q_EMIT resized();
+}
+
 void TimingOverlay::resizeEvent(QResizeEvent*) {
+    if (footer_) {
+        footer_->setGeometry(kFooterMargin, height() - kBelowFooter - kFooterHeight, width() - 2 * kFooterMargin,
+                             kFooterHeight);
+    }
     draw();
 }
 

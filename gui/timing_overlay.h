@@ -20,6 +20,8 @@ public:
     explicit TimingOverlay(QWidget* parent);
     /// Where the figures come from; asked a few times a second while the overlay is shown.
     void setReport(std::function<LiveReport()> report) { report_ = std::move(report); }
+    /// Controls in a line of their own below the figures; the overlay's from now on.
+    void setFooter(QWidget* footer);
     /// Goes on from nothing: another source.
     void clear();
     [[nodiscard]] int selected() const { return view_.selected; }
@@ -48,6 +50,7 @@ private:
     TimingView view_;
     std::vector<std::deque<float>> history_;
     QPixmap drawn_;
+    QWidget* footer_ = nullptr;
     QTimer timer_;
     OverlayCost cost_;
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/ladder/method.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "inference/cuda/devices.h"
 #include "inference/error.h"
@@ -82,19 +84,21 @@ const Method& methodNamed(std::string_view name) {
 }
 
 const Method& networkMethodNamed(std::string_view name) {
-    const Method& method = methodNamed(name);
-    if (!method.network) {
-        std::string names;
-        for (const Method& other : kMethods) {
-            if (other.network) names += (names.empty() ? "" : ", ") + std::string(other.name);
+    const auto found = std::ranges::find(kMethods, name, &Method::name);
+    if (found == kMethods.end() || !found->network) {
+        const std::string quoted = "'" + std::string(name) + "'";
+        std::string sentence =
+            found == kMethods.end() ? "There is no method " + quoted : quoted + " runs single layers";
+        const char* before = ": use one of ";
+        for (const Method& method : kMethods) {
+            if (method.network) sentence += std::exchange(before, ", ") + std::string(method.name);
         }
-        throw Error(Area::usage,
-                    "'" + std::string(name) + "' runs single layers, not the network: use one of " + names + ".");
+        throw Error(Area::usage, sentence + ".");
     }
-    if (const std::string why = whyUnavailable(method); !why.empty()) {
+    if (const std::string why = whyUnavailable(*found); !why.empty()) {
         throw Error(Area::engine, "The method '" + std::string(name) + "' can't be used: " + why);
     }
-    return method;
+    return *found;
 }
 
 std::string whyUnavailable(const Method& method) {

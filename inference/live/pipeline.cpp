@@ -432,6 +432,7 @@ void Pipeline::measureRates() {
 void Pipeline::tellEngine(Clock::time_point now) {
     EngineInfo info = engine_->info();
     if (info.name != status_.engine.name) {  // another engine took over: its layers are others
+        if (!status_.engine.name.empty()) meter_.anotherEngine();
         layersFor_ = {};
         rates_.reset();
     }

@@ -66,6 +66,11 @@ void LiveMeter::presented(Time now, Time captured, float ms) {
     latency_.samples.add(msBetween(captured, now));
 }
 
+void LiveMeter::anotherEngine() {
+    frame_.samples.clear();
+    stages_.clear();
+}
+
 void LiveMeter::setLayers(std::vector<LayerInfo> layers) {
     layerMs_.clear();
     for (const LayerInfo& layer : layers) layerMs_.push_back({layer.name, {}});

@@ -56,7 +56,7 @@ void MethodSwitch::failed(const Method& method, const std::string& sentence) {
     const std::scoped_lock lock(mutex_);
     if (status_.chosen != &method) return;
     status_.chosen = nullptr;
-    status_.problem = sentence;
+    status_.problem = "The method " + std::string(method.name) + " failed, and the default goes on. " + sentence;
 }
 
 }  // namespace matte::ladder

@@ -173,6 +173,11 @@ void SwitchingEngine::forget() {
     if (now_.engine) now_.engine->forget();
 }
 
+/// A method's layers are not timed one by one: there is nothing to hold against the device's best.
+std::optional<MachineRates> SwitchingEngine::measureRates() {
+    return now_.engine ? MachineRates{} : product_->measureRates();
+}
+
 void SwitchingEngine::timeLayers(bool on) {
     product_->timeLayers(on);
     if (now_.engine) now_.engine->timeLayers(on);

@@ -40,6 +40,7 @@ public:
     void forget() override;
     [[nodiscard]] std::vector<LayerInfo> layers() const override { return live().layers(); }
     void timeLayers(bool on) override;
+    std::optional<MachineRates> measureRates() override;
 
 private:
     /// A method, ready to run; or why it isn't.

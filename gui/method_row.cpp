@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/method_row.h"
+
+#include <QActionGroup>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
+#include <QToolButton>
+
+namespace matte {
+namespace {
+
+using ladder::Method;
+
+constexpr int kLooksASecond = 4, kFontPixels = 12;
+
+QString text(std::string_view bytes) {
+    return QString::fromUtf8(bytes.data(), qsizetype(bytes.size()));
+}
+
+QString milliseconds(double ms) {
+    return QString::number(ms, 'f', ms < 10 ? 2 : 1) + " ms";
+}
+
+QString number(double value) {
+    return QString::number(value, 'g', 2);
+}
+
+std::vector<std::string> whyNot() {
+    std::vector<std::string> reasons;
+    for (const Method& method : ladder::methods()) reasons.push_back(whyUnavailable(method));
+    return reasons;
+}
+
+QString titleOf(const Method* method) {
+    return method ? text(method->title) : MethodRow::tr("Product (default)");
+}
+
+QString factsOf(const ladder::MethodStatus& status) {
+    if (status.chosen != status.running) {
+        return status.chosen ? MethodRow::tr("Getting %1 ready; the picture goes on.").arg(text(status.chosen->name))
+                             : MethodRow::tr("Going back to the default.");
+    }
+    if (!status.running) return MethodRow::tr("the engine's own network");
+    const QString name = text(status.running->name);
+    if (status.ms == 0) return MethodRow::tr("%1 works on its first frame.").arg(name);
+    QString facts = MethodRow::tr("%1: network %2").arg(name, milliseconds(status.ms));
+    if (status.difference) {
+        facts = MethodRow::tr("%1, default %2; alpha differs by %3 on average, %4 at most")
+                    .arg(facts, milliseconds(status.productMs), number(status.difference->mean),
+                         number(status.difference->maximum));
+    }
+    if (status.running->where == ladder::Where::gpu) facts += MethodRow::tr("; the rest on the processor");
+    return facts;
+}
+
+}  // namespace
+
+MethodRow::MethodRow(std::shared_ptr<ladder::MethodSwitch> methods, QWidget* parent)
+    : QWidget(parent),
+      methods_(std::move(methods)),
+      button_(new QToolButton(this)),
+      menu_(new QMenu(this)),
+      label_(new QLabel(this)) {
+    setObjectName("methodRow");
+    QFont small = font();
+    small.setPixelSize(kFontPixels);
+    button_->setFont(small);
+    label_->setFont(small);
+    button_->setAccessibleName(tr("Method of the network"));
+    button_->setToolTip(tr("How the network is computed: the product's own kernels, or a method of the ladder"));
+    button_->setPopupMode(QToolButton::InstantPopup);
+    button_->setProperty("menuButton", true);
+    button_->setMenu(menu_);
+    label_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    menu_->setToolTipsVisible(true);
+    connect(menu_, &QMenu::aboutToShow, this, &MethodRow::fill);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->addWidget(button_);
+    row->addWidget(label_, 1);
+    timer_.setInterval(1000 / kLooksASecond);
+    connect(&timer_, &QTimer::timeout, this, &MethodRow::refresh);
+    timer_.start();
+}
+
+void MethodRow::showEvent(QShowEvent*) {
+    if (!reasons_.valid() && menu_->isEmpty()) reasons_ = std::async(std::launch::async, whyNot);
+    timer_.start();
+    refresh();
+}
+
+void MethodRow::resizeEvent(QResizeEvent*) {
+    elide();
+}
+
+/// What there is does not change while the program runs: once.
+void MethodRow::fill() {
+    if (menu_->isEmpty()) {
+        const std::vector<std::string> reasons = reasons_.valid() ? reasons_.get() : whyNot();
+        auto* group = new QActionGroup(menu_);
+        const auto add = [&](const Method* method, const std::string& why) {
+            QAction* action = group->addAction(menu_->addAction(titleOf(method)));
+            action->setCheckable(true);
+            action->setEnabled(why.empty());
+            action->setToolTip(why.empty() && method ? text(method->name) : text(why));
+            action->setData(method ? text(method->name) : QString());
+            connect(action, &QAction::triggered, this, [this, method] {
+                methods_->choose(method);
+                refresh();
+            });
+        };
+        add(nullptr, "");
+        menu_->addSeparator();
+        for (std::size_t i = 0; i < reasons.size(); ++i) {
+            const Method& method = ladder::methods()[i];
+            if (method.network) add(&method, reasons[i]);
+        }
+    }
+    const Method* chosen = methods_->chosen();
+    for (QAction* action : menu_->actions()) {
+        action->setChecked(!action->isSeparator() && action->data() == (chosen ? text(chosen->name) : QString()));
+    }
+}
+
+void MethodRow::refresh() {
+    const ladder::MethodStatus status = methods_->status();
+    const QString problem = QString::fromStdString(status.problem);
+    if (problem != problem_) {
+        problem_ = problem;
+        if (!problem.isEmpty()) Q_EMIT failed(problem);
+    }
+    if (!isVisible()) {
+        if (!status.chosen) timer_.stop();
+        return;
+    }
+    button_->setText(tr("Method: %1 ▾").arg(titleOf(status.chosen)));
+    facts_ = factsOf(status);
+    elide();
+}
+
+void MethodRow::elide() {
+    label_->setText(label_->fontMetrics().elidedText(facts_, Qt::ElideRight, label_->width()));
+    label_->setToolTip(facts_);
+}
+
+}  // namespace matte
