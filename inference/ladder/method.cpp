@@ -86,9 +86,9 @@ const Method& methodNamed(std::string_view name) {
 const Method& networkMethodNamed(std::string_view name) {
     const auto found = std::ranges::find(kMethods, name, &Method::name);
     if (found == kMethods.end() || !found->network) {
-        const std::string quoted = "'" + std::string(name) + "'";
-        std::string sentence =
-            found == kMethods.end() ? "There is no method " + quoted : quoted + " runs single layers";
+        std::string sentence = found == kMethods.end() ? "There is no method '" : "Single layers alone run by '";
+        sentence += name;
+        sentence += "'";
         const char* before = ": use one of ";
         for (const Method& method : kMethods) {
             if (method.network) sentence += std::exchange(before, ", ") + std::string(method.name);

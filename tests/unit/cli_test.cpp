@@ -11,6 +11,7 @@
 #include "tests/support/picture_file.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/support/video_file.h"
 
 namespace matte {
 namespace {
@@ -103,7 +104,7 @@ TEST_F(Cli, RunsTheNetworkByANamedMethod) {
 TEST_F(Cli, SaysWhichMethodsThereAre) {
     const std::string in = picture("a.png"), out = at("out.png");
     expectRefused(runCli({"image", in, "-o", out, "--method", "cpu-magic"}), 2, "use one of cpu-sequential, ");
-    expectRefused(runCli({"image", in, "-o", out, "--method", "gpu-cudnn"}), 2, "runs single layers");
+    expectRefused(runCli({"image", in, "-o", out, "--method", "gpu-cudnn"}), 2, "Single layers alone run by");
     expectRefused(runCli({"image", in, "-o", out, "--method", "cpu-im2col", "--engine", "cpu"}), 2,
                   "leave --engine and --precision out");
     const Outcome gpu = runCli({"image", in, "-o", out, "--method", "gpu-direct"}, {{"CUDA_VISIBLE_DEVICES", ""}});
@@ -181,6 +182,18 @@ TEST_F(Cli, LaysThePersonOverTheBackground) {
             EXPECT_TRUE(matte->row(y)[x] > 0 || red->row(y)[x] >= 254) << x << "," << y;
         }
     }
+}
+
+TEST_F(Cli, OfAVideoTheFirstFrameGoesBehind) {
+    const std::string in = picture("in.png"), video = test::writeVideo(at("clip.mp4")).string();
+    for (const std::string background : {"video:" + video, "image:" + video, video}) {
+        const Outcome done = image({in, "-o", at("out.png"), "--background", background, "--threshold", "1"});
+        ASSERT_EQ(done.exitCode, 0) << done.err;
+        EXPECT_EQ(test::videoFrameIn(*readImage(at("out.png"))), 0) << background;
+    }
+    test::writeBytes(at("bad.mp4"), test::bytesOf("no video"));
+    expectRefused(image({in, "-o", at("out.png"), "--background", "video:" + at("bad.mp4")}), 3, "bad.mp4");
+    expectRefused(image({in, "-o", at("out.png"), "--background", "video:" + at("none.mp4")}), 3, "none.mp4");
 }
 
 TEST_F(Cli, PrintsOneJsonObject) {

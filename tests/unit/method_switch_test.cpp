@@ -254,7 +254,7 @@ TEST(MethodNames, AreCheckedInOneSentence) {
         return "";
     };
     EXPECT_NE(refusal("gpu-magic").find("cpu-sequential, cpu-parallel"), std::string::npos) << refusal("gpu-magic");
-    EXPECT_NE(refusal("gpu-cudnn").find("single layers"), std::string::npos) << refusal("gpu-cudnn");
+    EXPECT_NE(refusal("gpu-cudnn").find("Single layers"), std::string::npos) << refusal("gpu-cudnn");
     for (const Method& method : methods()) {
         const std::string why = whyUnavailable(method);
         if (!method.network || why.empty()) continue;
