@@ -8,7 +8,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "inference/ladder/vector_clones.h"
+#include "inference/vector_clones.h"
 
 namespace matte {
 namespace {

@@ -7,7 +7,7 @@
 #include <omp.h>
 
 #include "inference/cpu/source_rows.h"
-#include "inference/ladder/vector_clones.h"
+#include "inference/vector_clones.h"
 
 namespace matte {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "inference/ladder/vector_clones.h"
+#include "inference/vector_clones.h"
 
 namespace matte {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "inference/ladder/vector_clones.h"
 #include "inference/pixel_math.h"
+#include "inference/vector_clones.h"
 
 namespace matte {
 namespace {

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "inference/ladder/rungs.h"
-#include "inference/ladder/vector_clones.h"
+#include "inference/vector_clones.h"
 
 namespace matte::ladder {
 namespace {

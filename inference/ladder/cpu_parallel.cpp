@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "inference/ladder/rungs.h"
-#include "inference/ladder/vector_clones.h"
+#include "inference/vector_clones.h"
 
 namespace matte::ladder {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "inference/ladder/single.h"
-#include "inference/ladder/vector_clones.h"
+#include "inference/vector_clones.h"
 
 namespace matte::ladder {
 namespace {

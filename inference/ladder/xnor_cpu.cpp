@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "inference/ladder/single.h"
-#include "inference/ladder/vector_clones.h"
+#include "inference/vector_clones.h"
 
 namespace matte::ladder {
 namespace {
