@@ -8,10 +8,12 @@ int runDocumentTests(int argc, char** argv);
 int runSessionTests(int argc, char** argv);
 int runViewportTests(int argc, char** argv);
 int runLookTests(int argc, char** argv);
+int runVideoTests(int argc, char** argv);
 int runWindowTests(int argc, char** argv);
 int runExportTests(int argc, char** argv);
 int runLiveTests(int argc, char** argv);
 int runLiveFaultTests(int argc, char** argv);
+int runMethodTests(int argc, char** argv);
 int runLiveViewTests(int argc, char** argv);
 
 }  // namespace matte::test
