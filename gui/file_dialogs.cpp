@@ -13,6 +13,9 @@
 namespace matte {
 namespace {
 
+constexpr char kPictures[] = "*.jpg *.jpeg *.png *.webp *.tif *.tiff *.bmp";
+constexpr char kVideos[] = "*.mp4 *.mov *.mkv *.webm *.avi *.m4v *.mpg *.mpeg *.ts *.gif *.ogv *.wmv";
+
 QString text(const char* source) {
     return QCoreApplication::translate("matte::FileDialogs", source);
 }
@@ -23,9 +26,8 @@ QString folderOrPictures(const QString& folder) {
     return QFileInfo(pictures).isDir() ? pictures : QDir::homePath();
 }
 
-QString askForPicture(QWidget* parent, const QString& title, QString& folder) {
-    const QString filters =
-        text("Pictures (*.jpg *.jpeg *.png *.webp *.tif *.tiff *.bmp)") + ";;" + text("All files (*)");
+QString askForFile(QWidget* parent, const QString& title, const QString& filter, QString& folder) {
+    const QString filters = filter + ";;" + text("All files (*)");
     QString path = QFileDialog::getOpenFileName(parent, title, folderOrPictures(folder), filters);
     if (!path.isEmpty()) folder = QFileInfo(path).absolutePath();
     return path;
@@ -34,19 +36,16 @@ QString askForPicture(QWidget* parent, const QString& title, QString& folder) {
 }  // namespace
 
 QString askForPhoto(QWidget* parent, QString& folder) {
-    return askForPicture(parent, text("Open a Photo"), folder);
+    return askForFile(parent, text("Open a Photo"), text("Pictures (%1)").arg(kPictures), folder);
 }
 
 QString askForBackground(QWidget* parent, QString& folder) {
-    return askForPicture(parent, text("Choose a Background Picture"), folder);
+    const QString both = text("Pictures and videos (%1 %2)").arg(kPictures, kVideos);
+    return askForFile(parent, text("Choose a Background"), both, folder);
 }
 
 QString askForVideo(QWidget* parent, QString& folder) {
-    const QString filters =
-        text("Videos (*.mp4 *.mov *.mkv *.webm *.avi *.m4v *.mpg *.mpeg *.ts)") + ";;" + text("All files (*)");
-    QString path = QFileDialog::getOpenFileName(parent, text("Use a Video"), folderOrPictures(folder), filters);
-    if (!path.isEmpty()) folder = QFileInfo(path).absolutePath();
-    return path;
+    return askForFile(parent, text("Use a Video"), text("Videos (%1)").arg(kVideos), folder);
 }
 
 QString askForFolder(QWidget* parent, QString& folder) {

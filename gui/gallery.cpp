@@ -5,11 +5,15 @@
 #include <QDir>
 #include <QGridLayout>
 #include <QImageReader>
+#include <QPainter>
 #include <QPointer>
 #include <QPushButton>
 #include <QThreadPool>
 
+#include "gui/play_mark.h"
+#include "gui/qt_image.h"
 #include "inference/error.h"
+#include "inference/io/background_file.h"
 #include "inference/model/default_model.h"
 
 namespace matte {
@@ -22,7 +26,7 @@ QStringList pictures() {
     try {
         const QDir folder(QString::fromStdString(dataFile("backgrounds").string()));
         QStringList paths;
-        for (const QString& name : folder.entryList({"*.jpg"}, QDir::Files, QDir::Name)) {
+        for (const QString& name : folder.entryList({"*.jpg", "*.webm"}, QDir::Files, QDir::Name)) {
             paths.append(folder.absoluteFilePath(name));
         }
         return paths;
@@ -36,10 +40,34 @@ QString nameOf(const QString& path) {
     return name.replace(0, 1, name.left(1).toUpper());
 }
 
+bool isVideo(const QString& path) {
+    return hasVideoExtension(path.toStdString());
+}
+
+QImage firstFrame(const QString& path, QSize size) {
+    Background background;
+    background.imagePath = path.toStdString();
+    try {
+        readBackground(background);
+    } catch (const Error&) {
+        return {};  // a click tells why
+    }
+    QImage picture = toQImage(background.image).scaled(size, Qt::KeepAspectRatioByExpanding, Qt::SmoothTransformation);
+    QPainter painter(&picture);
+    drawPlayMark(painter, QRectF(picture.rect()).center(), size.height() / 4.0);
+    return picture;
+}
+
 QImage read(const QString& path, double ratio) {
-    QImageReader reader(path);
-    reader.setScaledSize(reader.size().scaled(kThumbnail * ratio, Qt::KeepAspectRatioByExpanding));
-    QImage picture = reader.read();
+    const QSize size = kThumbnail * ratio;
+    QImage picture;
+    if (isVideo(path)) {
+        picture = firstFrame(path, size);
+    } else {
+        QImageReader reader(path);
+        reader.setScaledSize(reader.size().scaled(size, Qt::KeepAspectRatioByExpanding));
+        picture = reader.read();
+    }
     picture.setDevicePixelRatio(ratio);
     return picture;
 }
@@ -58,7 +86,7 @@ Gallery::Gallery(QWidget* parent) : QWidget(parent) {
         button->setIconSize(kThumbnail);
         button->setFixedSize(kThumbnail + QSize(6, 6));
         button->setAccessibleName(nameOf(paths[i]));
-        button->setToolTip(nameOf(paths[i]));
+        button->setToolTip(isVideo(paths[i]) ? tr("%1, a video").arg(nameOf(paths[i])) : nameOf(paths[i]));
         connect(button, &QPushButton::clicked, this, [this, path = paths[i]] { Q_EMIT chosen(path); });
         grid->addWidget(button, i / kColumns, i % kColumns);
         QThreadPool::globalInstance()->start([self = QPointer(this), i, path = paths[i], ratio = devicePixelRatioF()] {

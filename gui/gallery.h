@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gallery: small pictures of the backgrounds that come with the program; a click chooses one. They are read on
-// another thread. GUI thread.
+// Gallery: small pictures of the backgrounds that come with the program, videos among them; a click chooses one. They
+// are read on another thread. GUI thread.
 #pragma once
 
 #include <QWidget>

@@ -142,7 +142,7 @@ void LookPanel::buildBackground(QVBoxLayout& column) {
     using Kind = Background::Kind;
     kinds_->addButton(segment(tr("Blur"), tr("Blur what is behind the person"), "blur"), int(Kind::blur));
     kinds_->addButton(segment(tr("Colour"), tr("One colour behind the person"), "color"), int(Kind::color));
-    kinds_->addButton(segment(tr("Picture"), tr("A picture behind the person"), "image"), int(Kind::image));
+    kinds_->addButton(segment(tr("Picture"), tr("A picture or a video behind the person"), "image"), int(Kind::image));
     kinds_->addButton(segment(tr("None"), tr("Nothing behind the person: transparent"), "transparent"),
                       int(Kind::transparent));
     connect(kinds_, &QButtonGroup::idClicked, this, [this](int id) { chooseKind(Kind(id)); });
@@ -242,7 +242,8 @@ void LookPanel::showLook(const Look& look) {
     showPage(int(background.kind) - int(Background::Kind::blur));
     blurStrength_->showValue(int(std::lround(background.blurStrength)));
     color_->showColor(QColor(background.color.r, background.color.g, background.color.b));
-    picture_->setPicture(background.image, QFileInfo(QString::fromStdString(background.imagePath)).fileName());
+    const QString name = QFileInfo(QString::fromStdString(background.imagePath)).fileName();
+    picture_->setPicture(background.image, name, background.moving);
     placements_->button(int(background.placement))->setChecked(true);
     threshold_->showValue(percent(look.threshold));
     softness_->showValue(percent(look.softness));

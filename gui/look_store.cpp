@@ -44,6 +44,7 @@ Look loadLook(const QSettings& store, const QString& group) {
         background.color = Background{}.color;  // absent or edited by hand
     }
     background.imagePath = from.value("image").toString().toStdString();
+    background.moving = from.flag("moving", background.moving);
     background.placement = storedChoice(from.value("placement").toInt(), background.placement, Placement::stretch);
     look.threshold = from.number("threshold", look.threshold, 0, 1);
     look.softness = from.number("softness", look.softness, 0, 1);
@@ -68,6 +69,7 @@ void saveLook(QSettings& store, const QString& group, const Look& look) {
     color.kind = Background::Kind::color;
     keep("color", QString::fromStdString(toString(color)).section(':', 1));
     keep("image", QString::fromStdString(background.imagePath));
+    keep("moving", background.moving);
     keep("placement", int(background.placement));
     keep("threshold", double(look.threshold));
     keep("softness", double(look.softness));

@@ -29,6 +29,7 @@
 #include "gui/viewport.h"
 #include "gui/window_bars.h"
 #include "inference/error.h"
+#include "inference/io/background_file.h"
 #include "inference/io/image_file.h"
 #include "inference/model/default_model.h"
 
@@ -204,12 +205,13 @@ void MainWindow::setShowing(Showing showing) {
     requestRender();
 }
 
-void MainWindow::backgroundLoaded(const QString& path, const std::shared_ptr<const Image>& image) {
+void MainWindow::backgroundLoaded(const Background& read) {
     Look look = document_.look();
     look.background.kind = Background::Kind::image;
-    look.background.image = image;
-    look.background.imagePath = path.toStdString();
-    if (path == rememberedPicture_) {
+    look.background.image = read.image;
+    look.background.imagePath = read.imagePath;
+    look.background.moving = read.moving;
+    if (read.imagePath == rememberedPicture_.toStdString()) {
         document_.resetLook(look);
     } else {
         document_.finishGesture();
@@ -243,14 +245,17 @@ void MainWindow::take(const QMimeData& incoming) {
     try {
         const QList<QUrl> urls = incoming.urls();
         const bool file = urls.size() == 1 && urls.first().isLocalFile();
-        if (file && liveControl_->mode() == Mode::live) return takeLive(urls.first().toLocalFile());
+        const QString path = file ? urls.first().toLocalFile() : QString();
+        if (file && liveControl_->mode() == Mode::live) return takeLive(path);
+        if (file && hasVideoExtension(path.toStdString())) return setBackgroundPicture(path);
         openPhoto(photoFrom(incoming));
     } catch (const Error& error) {
         canvas_->banner().showError(QString::fromStdString(error.what()));
     }
 }
 
-/// In live mode a picture goes behind the person; whatever else is dropped is played.
+/// In live mode a picture goes behind the person; whatever else is dropped is played. A video that is to go behind is
+/// dropped on the panel.
 void MainWindow::takeLive(const QString& file) {
     if (hasImageExtension(file.toStdString())) {
         setBackgroundPicture(file);

@@ -103,7 +103,7 @@ private:
 
     void photoOpened(const OpenedPhoto& photo);
     void pictureRendered(const Rendered& picture);
-    void backgroundLoaded(const QString& path, const std::shared_ptr<const Image>& image);
+    void backgroundLoaded(const Background& read);
     void pictureExported(const QString& path);
     void take(const QMimeData& incoming);
     void takeLive(const QString& file);

@@ -11,6 +11,7 @@
 #include "gui/qt_image.h"
 #include "inference/cpu/resample.h"
 #include "inference/error.h"
+#include "inference/io/background_file.h"
 #include "inference/io/image_file.h"
 
 namespace matte {
@@ -114,9 +115,11 @@ void PhotoSession::show(const RenderRequest& request) {
 void PhotoSession::loadBackground(const QString& path) {
     post({JobKind::errand, [this, path](std::stop_token stop) {
               Q_EMIT busyChanged(tr("Reading the background"));
-              auto image = readImage(path.toStdString());
+              Background background;
+              background.imagePath = path.toStdString();
+              readBackground(background);
               stopIfAsked(stop);
-              Q_EMIT backgroundLoaded(path, image);
+              Q_EMIT backgroundLoaded(background);
           }});
 }
 

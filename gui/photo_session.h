@@ -84,6 +84,7 @@ public:
     /// is smaller than asked for and nothing newer came, the settled one. A running quick picture is finished, so that
     /// a long drag shows every stage of it; a running settled one for an older request is cancelled.
     void show(const RenderRequest& request);
+    /// A picture, or a video, which photos see the first frame of.
     void loadBackground(const QString& path);
     void exportTo(const QString& path, const Look& look);
     void copy(const Look& look);
@@ -95,7 +96,8 @@ Q_SIGNALS:
     void busyChanged(const QString& stage);  ///< for people; empty when there is nothing to wait for
     void opened(const matte::OpenedPhoto& photo);
     void rendered(const matte::Rendered& picture);
-    void backgroundLoaded(const QString& path, const std::shared_ptr<const matte::Image>& image);
+    /// Only imagePath, image and moving count.
+    void backgroundLoaded(const matte::Background& background);
     void exported(const QString& path);
     void copied(const QImage& picture, const matte::Look& look);
     void cancelled();
@@ -141,6 +143,7 @@ private:
 
 }  // namespace matte
 
+Q_DECLARE_METATYPE(matte::Background)
 Q_DECLARE_METATYPE(matte::EngineInfo)
 Q_DECLARE_METATYPE(matte::Look)
 Q_DECLARE_METATYPE(matte::OpenedPhoto)

@@ -8,6 +8,7 @@
 #include <QUrl>
 
 #include "gui/icons.h"
+#include "gui/play_mark.h"
 #include "gui/qt_image.h"
 
 namespace matte {
@@ -28,12 +29,13 @@ PictureWell::PictureWell(QWidget* parent) : QAbstractButton(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setAccessibleName(tr("Background picture"));
-    setToolTip(tr("Choose a picture, or drop one here"));
+    setToolTip(tr("Choose a picture or a video, or drop one here"));
 }
 
-void PictureWell::setPicture(std::shared_ptr<const Image> picture, const QString& name) {
+void PictureWell::setPicture(std::shared_ptr<const Image> picture, const QString& name, bool moving) {
     if (picture == picture_) return;
     picture_ = std::move(picture);
+    moving_ = moving;
     setAccessibleDescription(name);
     thumbnail_ = {};
     if (picture_) {
@@ -54,7 +56,7 @@ void PictureWell::paintEvent(QPaintEvent*) {
         const QPoint middle = rect().center();
         glyph("image").paint(&painter, QRect(middle.x() - 13, middle.y() - 28, 26, 26));
         painter.setPen(palette().color(QPalette::PlaceholderText));
-        painter.drawText(rect().adjusted(8, 34, -8, 0), Qt::AlignCenter, tr("Choose or drop a picture"));
+        painter.drawText(rect().adjusted(8, 34, -8, 0), Qt::AlignCenter, tr("Choose or drop a picture or video"));
     } else {
         painter.setClipPath(shape);
         QSizeF size = thumbnail_.size();
@@ -63,6 +65,7 @@ void PictureWell::paintEvent(QPaintEvent*) {
         target.moveCenter(area.center());
         painter.drawPixmap(target, thumbnail_, QRectF(thumbnail_.rect()));
         painter.setClipping(false);
+        if (moving_) drawPlayMark(painter, QRectF(rect()).center(), 18);
     }
     const bool marked = dropActive_ || hasFocus() || underMouse();
     QColor edge = palette().color(marked ? QPalette::Link : QPalette::Mid);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PictureWell: shows a picture small; a click asks for another, a drop gives one. GUI thread.
+// PictureWell: shows a picture, or a video's first, small; a click asks for another, a drop gives one. GUI thread.
 #pragma once
 
 #include <QAbstractButton>
@@ -15,7 +15,7 @@ class PictureWell : public QAbstractButton {
 
 public:
     explicit PictureWell(QWidget* parent = nullptr);
-    void setPicture(std::shared_ptr<const Image> picture, const QString& name);
+    void setPicture(std::shared_ptr<const Image> picture, const QString& name, bool moving);
     [[nodiscard]] QSize sizeHint() const override { return {200, 118}; }
 
 Q_SIGNALS:
@@ -30,7 +30,7 @@ protected:
 private:
     QPixmap thumbnail_;
     std::shared_ptr<const Image> picture_;  ///< what thumbnail_ was made of
-    bool dropActive_ = false;
+    bool moving_ = false, dropActive_ = false;
 };
 
 }  // namespace matte

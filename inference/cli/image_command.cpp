@@ -10,6 +10,7 @@
 #include "inference/cli/picture_list.h"
 #include "inference/cli/progress_bar.h"
 #include "inference/error.h"
+#include "inference/io/background_file.h"
 #include "inference/io/image_file.h"
 #include "inference/ladder/live/method_network.h"
 #include "inference/model/default_model.h"
@@ -64,7 +65,7 @@ Session openSession(const ImageOptions& options, const Background& background) {
     session.look.background = background;
     session.look.background.placement = options.look.background.placement;
     if (background.kind == Background::Kind::image && !options.matteOnly) {
-        session.look.background.image = readImage(background.imagePath);
+        readBackground(session.look.background);  // of a video, the first frame
     }
     session.method = options.method;
     session.engine = openEngine(options, session.model);

@@ -112,7 +112,7 @@ void addImageCommand(CLI::App& app, ImageOptions& options) {
         ->type_name("OUT");
     image
         ->add_option("--background", options.background,
-                     "blur, blur:N (1 to 100), color:#rrggbb, image:PATH or transparent")
+                     "blur, blur:N (1 to 100), color:#rrggbb, image:PATH, video:PATH (its first frame) or transparent")
         ->capture_default_str()
         ->type_name("WHAT");
     addChoice(image, "--placement", "How image:PATH is laid in: fill, fit or stretch",

@@ -86,7 +86,8 @@ private Q_SLOTS:
         settings.geometry = QByteArray("\1\0geometry", 10);
         settings.look.background = parseBackground("color:#123456");
         settings.look.background.blurStrength = 33;
-        settings.look.background.imagePath = "/a b/ü.png";
+        settings.look.background.imagePath = "/a b/ü.webm";
+        settings.look.background.moving = true;
         settings.look.background.placement = Placement::fit;
         settings.look.threshold = 0.37F;
         settings.look.softness = 0.11F;
@@ -170,6 +171,7 @@ private Q_SLOTS:
         QVERIFY(line.engine.kind == EngineKind::cpu);
         QVERIFY(line.background->kind == Background::Kind::image);
         QVERIFY(QString::fromStdString(line.background->imagePath).startsWith('/'));
+        QVERIFY(parseCommandLine({"matte", "--background", "video:b.mp4"}).background->moving);
     }
 
     void commandLineDrivesLiveRuns() {

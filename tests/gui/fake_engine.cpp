@@ -117,7 +117,8 @@ Rgba expectedColor(const Look& look) {
         case Background::Kind::color: return {background.color.r, background.color.g, background.color.b, 255};
         case Background::Kind::image: {
             const std::uint8_t* first = background.image->row(0);
-            return {first[0], first[1], first[2], 255};
+            const int red = background.image->format() == PixelFormat::bgr8 ? 2 : 0;
+            return {first[red], first[1], first[2 - red], 255};
         }
         case Background::Kind::transparent: break;
     }
