@@ -29,7 +29,8 @@ int cost(Encoding encoding) {
         case Encoding::rgb: return 5;
         case Encoding::bgra:
         case Encoding::rgba: return 6;
-        default: return 7;
+        case Encoding::mjpg: return 7;
+        default: return 8;
     }
 }
 
@@ -59,12 +60,12 @@ double sizeRank(Size size, double rate) {
 }  // namespace
 
 bool isReadable(Encoding encoding) {
-    return encoding != Encoding::any && encoding != Encoding::h264 && encoding != Encoding::other;
+    return encoding != Encoding::any && encoding != Encoding::other;
 }
 
 std::optional<CaptureChoice> chooseMode(std::span<const CameraMode> modes, const CaptureSettings& wanted) {
     // Smaller is better.
-    using Rank = std::tuple<bool, double, double, double, int>;
+    using Rank = std::tuple<bool, bool, double, double, double, int>;
     std::optional<CaptureChoice> best;
     Rank bestRank;
     for (const auto& mode : modes) {
@@ -74,7 +75,11 @@ std::optional<CaptureChoice> chooseMode(std::span<const CameraMode> modes, const
         const double bySize = wanted.size.width > 0 ? distance(mode.size, wanted.size) : sizeRank(mode.size, rate);
         const bool rateFirst = wanted.size.width <= 0;  // it alone was said, if anything
         const Rank rank{wanted.encoding != Encoding::any && mode.encoding != wanted.encoding,
-                        rateFirst ? byRate : bySize, rateFirst ? bySize : byRate, -rate, cost(mode.encoding)};
+                        mode.encoding == Encoding::h264,  // its frames come late: only where nothing else is there
+                        rateFirst ? byRate : bySize,
+                        rateFirst ? bySize : byRate,
+                        -rate,
+                        cost(mode.encoding)};
         if (!best || rank < bestRank) {
             best = CaptureChoice{mode.encoding, mode.size, rate};
             bestRank = rank;

@@ -41,7 +41,8 @@ bool isReadable(Encoding encoding);
 
 /// The camera's mode nearest to what is wanted: first the encoding, then the size, then the rate. What isn't said is
 /// chosen for a live picture: 1080p, or 720p where 1080p is slower than 24 a second, at the highest rate, and of what
-/// is equally fast the format that costs the least to read. Null when no mode can be read.
+/// is equally fast the format that costs the least to read; H264 only where it is asked for or nothing else is there.
+/// Null when no mode can be read.
 std::optional<CaptureChoice> chooseMode(std::span<const CameraMode> modes, const CaptureSettings& wanted);
 
 /// Sorts by name and id and adds " (2)", " (3)" to the names of further cameras of one model.

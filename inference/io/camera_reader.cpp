@@ -15,6 +15,8 @@ using Clock = std::chrono::steady_clock;
 
 /// One that waits in the slot, one that is being filled, and what the pipeline holds.
 constexpr std::size_t kFrames = 8;
+/// So many units of H264 may be on their way through the decoder.
+constexpr int kMostUndecoded = 60;
 /// Cameras take their time to set the exposure before their first picture.
 constexpr std::chrono::milliseconds kFirstFrameTime{5000};
 
@@ -27,6 +29,7 @@ std::chrono::milliseconds stallTime(double rate) {
 
 CameraReader::CameraReader(std::string name, const CaptureChoice& wanted, PixelMemory memory)
     : name_(std::move(name)),
+      memory_(memory),
       pool_(kFrames, memory),
       decodedPool_(kFrames, memory),
       rate_(wanted.rate),
@@ -35,6 +38,8 @@ CameraReader::CameraReader(std::string name, const CaptureChoice& wanted, PixelM
 void CameraReader::setFormat(const CaptureChoice& agreed, std::ptrdiff_t strideBytes) {
     agreed_.reset();
     if (!isPossible(agreed.encoding, agreed.size, strideBytes)) refuseFormat();
+    h264_.reset();
+    if (agreed.encoding == Encoding::h264) startH264();
     agreed_ = agreed;
     {
         const std::lock_guard lock(mutex_);
@@ -42,6 +47,21 @@ void CameraReader::setFormat(const CaptureChoice& agreed, std::ptrdiff_t strideB
         if (agreed.rate > 0) info_.rate = rate_ = agreed.rate;
         info_.format = nameOf(agreed.encoding);
     }
+}
+
+void CameraReader::startH264() {
+    h264_ = std::make_unique<H264Decoder>(
+        memory_,
+        [this, arrival = Arrival{}](Frame frame) mutable {
+            undecoded_ = 0;
+            arrival.frame = std::move(frame);
+            slot_.put(arrival);
+            arrival.frame = {};
+        },
+        [this] {
+            slot_.lose("The camera " + name_ +
+                       " sends H264, which can't be decoded here: choose another format, or another camera.");
+        });
 }
 
 void CameraReader::refuseFormat() const {
@@ -86,6 +106,11 @@ void CameraReader::put(std::span<const std::uint8_t> bytes,
                        std::chrono::steady_clock::time_point captured) {
     if (!agreed_) return skip();
     if (bytes.empty()) return skipDamaged();
+    if (h264_) {
+        ++undecoded_;
+        h264_->put(bytes, number_++, captured);
+        return comesAlive();
+    }
     next_.frame = Frame{nullptr, number_++, captured};
     if (agreed_->encoding == Encoding::mjpg) {
         next_.jpeg.assign(bytes.begin(), bytes.end());  // decoding takes longer than this thread may
@@ -128,7 +153,7 @@ std::optional<Frame> CameraReader::read(const std::stop_token& stop) {
         switch (slot_.take(taken_, std::chrono::ceil<std::chrono::milliseconds>(left), stop)) {
             case FrameSlot::Outcome::stopped: return std::nullopt;
             case FrameSlot::Outcome::lost: throw Error(Area::source, slot_.lossSentence());
-            case FrameSlot::Outcome::late: refuseSilence(sawDamaged || sendsDamaged_);
+            case FrameSlot::Outcome::late: refuseSilence(sawDamaged || sendsDamaged_ || undecoded_ > kMostUndecoded);
             case FrameSlot::Outcome::arrived: break;
         }
         Frame frame = std::move(taken_.frame);

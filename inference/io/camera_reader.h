@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 #include "inference/io/camera.h"
 #include "inference/io/frame_pool.h"
 #include "inference/io/frame_slot.h"
+#include "inference/io/h264_decoder.h"
 
 namespace matte {
 
@@ -57,9 +59,11 @@ private:
              std::ptrdiff_t strideBytes,
              std::chrono::steady_clock::time_point captured);
     void comesAlive();
+    void startH264();
     [[noreturn]] void refuseSilence(bool sawDamaged) const;
 
     const std::string name_;
+    const PixelMemory memory_;
     FramePool pool_;  // the camera's thread takes raw frames from it, or the reader decoded ones
     FramePool decodedPool_;
     FrameSlot slot_;
@@ -78,6 +82,9 @@ private:
     std::condition_variable ready_;
     SourceInfo info_;
     bool isReady_ = false;
+
+    std::atomic<int> undecoded_{0};      // units of H264 since the last frame that came of one
+    std::unique_ptr<H264Decoder> h264_;  // while that is what comes; its thread then fills the slot, so it ends first
 };
 
 /// How long a camera may be silent at that rate: five frames, at least half a second.

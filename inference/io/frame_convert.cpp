@@ -104,7 +104,8 @@ PixelFormat frameFormat(Encoding encoding) {
         case Encoding::nv12:
         case Encoding::i420: return PixelFormat::nv12;
         case Encoding::bgr:
-        case Encoding::rgb: return PixelFormat::bgr8;
+        case Encoding::rgb:
+        case Encoding::h264: return PixelFormat::bgr8;
         case Encoding::mjpg:
         case Encoding::bgra:
         case Encoding::rgba: return PixelFormat::rgba8;

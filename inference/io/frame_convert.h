@@ -9,7 +9,8 @@
 
 namespace matte {
 
-/// Of the frame that a picture in `encoding` becomes: YUV stays YUV, RGB becomes bgr8 or rgba8, and so does MJPG.
+/// Of the frame that a picture in `encoding` becomes: YUV stays YUV, RGB becomes bgr8 or rgba8, MJPG rgba8, and
+/// H264 bgr8.
 /// Throws Error(source) for what can't be read.
 PixelFormat frameFormat(Encoding encoding);
 
@@ -23,7 +24,7 @@ struct RawPicture {
 
 /// How many bytes a picture of that stride has, all planes together.
 std::size_t rawBytes(Encoding encoding, Size size, std::ptrdiff_t strideBytes);
-/// The stride of rows without padding; 0 for encodings that have no rows.
+/// The stride of rows without padding; 0 for encodings that have no rows: MJPG and H264.
 std::ptrdiff_t packedRawStride(Encoding encoding, int width);
 
 /// Whether such pictures can be: a size that can be held, and rows that fit into the stride (0: without padding).

@@ -186,12 +186,14 @@ std::optional<CaptureChoice> readChoice(const spa_pod* format) {
 const spa_pod* offerMode(spa_pod_builder& builder, const CaptureChoice& choice) {
     const spa_rectangle size{std::uint32_t(choice.size.width), std::uint32_t(choice.size.height)};
     const spa_fraction rate = fractionOf(choice.rate);
-    const bool jpeg = choice.encoding == Encoding::mjpg;
+    const std::uint32_t subtype = choice.encoding == Encoding::mjpg   ? SPA_MEDIA_SUBTYPE_mjpg
+                                  : choice.encoding == Encoding::h264 ? SPA_MEDIA_SUBTYPE_h264
+                                                                      : SPA_MEDIA_SUBTYPE_raw;
     spa_pod_frame frame;
     spa_pod_builder_push_object(&builder, &frame, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat);
     spa_pod_builder_add(&builder, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video), SPA_FORMAT_mediaSubtype,
-                        SPA_POD_Id(jpeg ? SPA_MEDIA_SUBTYPE_mjpg : SPA_MEDIA_SUBTYPE_raw), 0);
-    if (!jpeg) addFormats(builder, choice.encoding);
+                        SPA_POD_Id(subtype), 0);
+    if (subtype == SPA_MEDIA_SUBTYPE_raw) addFormats(builder, choice.encoding);
     spa_pod_builder_add(&builder, SPA_FORMAT_VIDEO_size, SPA_POD_Rectangle(&size), SPA_FORMAT_VIDEO_framerate,
                         SPA_POD_Fraction(&rate), 0);
     return static_cast<const spa_pod*>(spa_pod_builder_pop(&builder, &frame));

@@ -34,8 +34,8 @@ public:
         if (file_.fault() < 0) fail(file_.fault());
         const CaptureChoice agreed = setFormat(wanted);
         reader_.setFormat(agreed, strideBytes_);
-        if (agreed.encoding != Encoding::mjpg) {
-            const auto stride = strideBytes_ > 0 ? strideBytes_ : packedRawStride(agreed.encoding, agreed.size.width);
+        if (const auto packed = packedRawStride(agreed.encoding, agreed.size.width); packed > 0) {
+            const auto stride = strideBytes_ > 0 ? strideBytes_ : packed;
             leastBytes_ = rawBytes(agreed.encoding, agreed.size, stride);
         }
         try {
@@ -80,7 +80,7 @@ private:
         check(file_.control(VIDIOC_S_FMT, &format));
         const Encoding encoding = encodingOfFourcc(format.fmt.pix.pixelformat);
         (void)frameFormat(encoding);  // throws when it can't be read
-        strideBytes_ = encoding == Encoding::mjpg ? 0 : std::ptrdiff_t(format.fmt.pix.bytesperline);
+        strideBytes_ = packedRawStride(encoding, 1) == 0 ? 0 : std::ptrdiff_t(format.fmt.pix.bytesperline);
         double rate = wanted.rate;
         v4l2_streamparm parameters{};
         parameters.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;

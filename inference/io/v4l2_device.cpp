@@ -204,6 +204,7 @@ std::vector<V4l2Device> listDevices(V4l2Calls& calls) {
         devices.push_back(std::move(*device));
     }
     std::vector<CameraInfo> cameras;
+    cameras.reserve(devices.size());
     for (const auto& device : devices) cameras.push_back(device.camera);
     tellApart(cameras);
     for (auto& device : devices) {

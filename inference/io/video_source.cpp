@@ -8,13 +8,13 @@
 #include <cstdio>
 #include <fstream>
 #include <utility>
-
 #include <vector>
+
 #include <opencv2/videoio.hpp>
 
 #include "inference/error.h"
-#include "inference/io/frame_clock.h"
 #include "inference/io/detached_source.h"
+#include "inference/io/frame_clock.h"
 #include "inference/io/frame_pool.h"
 
 namespace matte {

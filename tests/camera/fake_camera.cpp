@@ -16,6 +16,7 @@
 
 #include "inference/io/frame_convert.h"
 #include "inference/io/pipewire_format.h"
+#include "tests/support/h264_clip.h"
 
 namespace matte::test {
 
@@ -42,6 +43,7 @@ struct FakeCamera::State {
     spa_hook listener{};
     std::optional<CaptureChoice> agreed;
     std::vector<std::uint8_t> picture;
+    std::vector<std::vector<std::uint8_t>> clip;  // of H264
     std::atomic<int> sent{0};
     std::atomic<bool> silent{false}, damaged{false}, isPluggedIn{false};
 
@@ -55,7 +57,7 @@ namespace {
 
 /// JPEG frames vary in size, and have room enough.
 std::size_t roomFor(const CaptureChoice& choice) {
-    return choice.encoding == Encoding::mjpg
+    return choice.encoding == Encoding::mjpg || choice.encoding == Encoding::h264
                ? choice.size.pixels()
                : rawBytes(choice.encoding, choice.size, packedRawStride(choice.encoding, choice.size.width));
 }
@@ -79,8 +81,8 @@ void FakeCamera::State::onFormat(const spa_pod* format) {
         pw_stream_set_error(stream, -EBUSY, "%s", options.refusal.c_str());
         return;
     }
-    const bool jpeg = agreed->encoding == Encoding::mjpg;
-    const auto stride = jpeg ? 0 : packedRawStride(agreed->encoding, agreed->size.width);
+    const auto stride = packedRawStride(agreed->encoding, agreed->size.width);
+    if (agreed->encoding == Encoding::h264) clip = h264Clip(agreed->size, 60);
     std::array<std::uint8_t, 1024> room;
     spa_pod_builder builder;
     spa_pod_builder_init(&builder, room.data(), room.size());
@@ -114,6 +116,10 @@ void FakeCamera::State::drawPicture(int level) {
         if (damaged) picture.resize(picture.size() / 2);
         return;
     }
+    if (agreed->encoding == Encoding::h264) {
+        picture = clip.empty() ? std::vector<std::uint8_t>{} : clip[std::size_t(sent) % clip.size()];
+        return;
+    }
     picture.assign(roomFor(*agreed), 128);
     const auto width = std::size_t(agreed->size.width), height = std::size_t(agreed->size.height);
     switch (agreed->encoding) {
@@ -137,10 +143,8 @@ void FakeCamera::State::fill() {
     data.chunk->offset = 0;
     data.chunk->size = std::uint32_t(size);
     data.chunk->flags = 0;
-    data.chunk->stride =
-        agreed->encoding == Encoding::mjpg
-            ? 0
-            : std::int32_t(packedRawStride(agreed->encoding, agreed->size.width)) + options.strideError;
+    const auto stride = packedRawStride(agreed->encoding, agreed->size.width);
+    data.chunk->stride = stride == 0 ? 0 : std::int32_t(stride) + options.strideError;
     if (auto* header = static_cast<spa_meta_header*>(
             spa_buffer_find_meta_data(buffer->buffer, SPA_META_Header, sizeof(spa_meta_header)))) {
         header->flags = 0;

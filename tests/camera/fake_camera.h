@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A camera for tests: a real PipeWire node that other programs see and use, served from a thread of this process.
-// Making it plugs it in, destroying it unplugs it. Frame n is grey of level (or Y) 20 + n % 200.
+// Making it plugs it in, destroying it unplugs it. Frame n is grey of level (or Y) 20 + n % 200; of
+// h264Clip() where that is its encoding.
 //   FakeCamera camera({.name = "FakeCam", .modes = {{Encoding::yuyv, {640, 480}, {30}}}});
 #pragma once
 

@@ -31,7 +31,7 @@ TEST(PipeWireFormat, OurOffersAreReadBackAsTheyWere) {
     for (const CaptureChoice& choice :
          {CaptureChoice{E::mjpg, {1920, 1080}, 30}, CaptureChoice{E::yuyv, {640, 480}, 7.5},
           CaptureChoice{E::nv12, {1280, 720}, 60}, CaptureChoice{E::bgra, {32, 16}, 1},
-          CaptureChoice{E::uyvy, {641, 479}, 30000.0 / 1001}}) {
+          CaptureChoice{E::h264, {1280, 720}, 30}, CaptureChoice{E::uyvy, {641, 479}, 30000.0 / 1001}}) {
         Builder b;
         const auto again = readChoice(offerMode(b.builder, choice));
         ASSERT_TRUE(again) << nameOf(choice.encoding);

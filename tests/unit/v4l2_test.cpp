@@ -406,7 +406,7 @@ TEST(V4l2, SaysWhatToDo) {
     calls.all["/dev/video0"].openFault = -EACCES;
     EXPECT_NE(refusal(calls).find("group video"), std::string::npos);
     calls.all["/dev/video0"].openFault = 0;
-    calls.all["/dev/video0"].modes = {{V4L2_PIX_FMT_H264, {1920, 1080}, {{1, 30}}}};
+    calls.all["/dev/video0"].modes = {{v4l2_fourcc('G', 'R', 'E', 'Y'), {1920, 1080}, {{1, 30}}}};
     EXPECT_NE(refusal(calls).find("no format that can be read"), std::string::npos);
     EXPECT_EQ(calls.opened, 0);
     EXPECT_EQ(calls.mapped, 0);
