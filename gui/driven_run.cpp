@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/driven_run.h"
 
+#include <algorithm>
 #include <cstdio>
 
+#include "gui/canvas.h"
 #include "gui/live_control.h"
 #include "gui/main_window.h"
+#include "gui/viewport.h"
 #include "inference/error.h"
 
 namespace matte {
 namespace {
+
+constexpr std::size_t kFootprints = 40;
 
 void complain(const QString& sentence) {
     std::fputs(QString("matte: %1\n").arg(sentence).toLocal8Bit().constData(), stderr);
@@ -21,13 +26,25 @@ DrivenRun::DrivenRun(MainWindow& window, Orders orders, QObject* parent)
     LiveSession& live = window_.live();
     connect(&window_.session(), &PhotoSession::engineReady, this, &DrivenRun::engineKnown);
     connect(&live, &LiveSession::statusChanged, this, &DrivenRun::statusChanged);
-    connect(&live, &LiveSession::framePresented, this, [this](quint64 frames) {
-        if (orders_.frames > 0 && frames >= orders_.frames) end(kExitOk);
-    });
+    connect(&live, &LiveSession::framePresented, this, &DrivenRun::framePresented);
+}
+
+void DrivenRun::framePresented(quint64 frames) {
+    if (orders_.frames == 0 || code_) return;
+    const quint64 step = std::max<quint64>(1, orders_.frames / kFootprints);
+    if (frames % step == 0 && footprints_.size() < kFootprints) footprints_.push_back(window_.footprint());
+    if (frames >= orders_.frames) end(kExitOk);
 }
 
 void DrivenRun::begin() {
     if (!orders_.source) return;
+    Viewport& viewport = window_.canvas().viewport();
+    if (viewport.contextSeen()) return beginNow();
+    // The engine is to run on the GPU that draws the window.
+    connect(&viewport, &Viewport::deviceKnown, this, &DrivenRun::beginNow, Qt::SingleShotConnection);
+}
+
+void DrivenRun::beginNow() {
     if (!orders_.trace.isEmpty()) {
         trace_ = std::make_shared<Trace>(orders_.trace.toStdString());
         window_.live().record(trace_);
@@ -61,7 +78,12 @@ void DrivenRun::statusChanged(const LiveStatus& status) {
 void DrivenRun::write() {
     window_.live().record(nullptr);
     if (trace_) trace_->finish();
-    if (!orders_.statistics.isEmpty()) writeReport(orders_.statistics, window_.report());
+    if (!orders_.statistics.isEmpty()) {
+        LiveReport report = window_.report();
+        footprints_.push_back(window_.footprint());
+        report.footprints = std::move(footprints_);
+        writeReport(orders_.statistics, report);
+    }
     trace_.reset();
     orders_.statistics.clear();
 }

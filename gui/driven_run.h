@@ -11,7 +11,9 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "gui/live_footprint.h"
 #include "gui/live_source.h"
 #include "inference/cli/exit_code.h"
 #include "inference/live/trace.h"
@@ -47,11 +49,14 @@ private:
     void statusChanged(const LiveStatus& status);
     void end(ExitCode code, const QString& sentence = {});
     void write();
+    void beginNow();
+    void framePresented(quint64 frames);
 
     MainWindow& window_;
     Orders orders_;
     std::shared_ptr<Trace> trace_;
-    std::optional<int> code_;  ///< once it has ended
+    std::vector<Footprint> footprints_;  ///< at equal steps over the run
+    std::optional<int> code_;            ///< once it has ended
 };
 
 }  // namespace matte

@@ -9,36 +9,21 @@
 #include <QVBoxLayout>
 
 #include "gui/icons.h"
+#include "gui/page_parts.h"
 
 namespace matte {
 namespace {
 
 constexpr int kMarkSide = 88, kFactIcon = 18, kFactWidth = 440;
 
-QPushButton* button(QAction* action, const QIcon& icon, const QString& text, const char* style) {
-    auto* made = new QPushButton(icon, " " + text);
-    made->setObjectName(style);
-    made->setToolTip(action->toolTip());
-    made->setAccessibleName(action->whatsThis());
-    QObject::connect(made, &QPushButton::clicked, action, &QAction::trigger);
-    return made;
-}
-
-QLabel* line(const char* style) {
-    auto* label = new QLabel;
-    label->setObjectName(style);
-    label->setAlignment(Qt::AlignCenter);
-    return label;
-}
-
 }  // namespace
 
 LivePage::LivePage(QAction* start, QAction* openVideo, QWidget* parent)
     : QWidget(parent),
-      title_(line("welcomeTitle")),
-      source_(line("muted")),
-      start_(button(start, glyph("start", QPalette::HighlightedText), tr("Start"), "primary")),
-      video_(button(openVideo, glyph("video"), tr("Use a Video…"), "")),
+      title_(pageLine({}, "welcomeTitle")),
+      source_(pageLine({}, "muted")),
+      start_(pageButton(start, glyph("start", QPalette::HighlightedText), tr("Start"), "primary")),
+      video_(pageButton(openVideo, glyph("video"), tr("Use a Video…"), "")),
       rows_(new QGridLayout) {
     setObjectName("welcome");
     setAttribute(Qt::WA_StyledBackground);

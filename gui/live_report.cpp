@@ -5,6 +5,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 
+#include "gui/timing_text.h"
 #include "inference/io/atomic_file.h"
 
 namespace matte {
@@ -36,6 +37,9 @@ QJsonArray layers(const LiveStatistics& statistics) {
         object["kernel"] = text(layer.kernel);
         object["flops"] = layer.flops;
         object["bytes"] = layer.bytes;
+        object["shareOfFrame"] = shareOfFrame(statistics, i);
+        const auto share = shareOfLimit(statistics, i);
+        object["shareOfLimit"] = share ? QJsonValue(*share) : QJsonValue();
         array.append(object);
     }
     return array;
@@ -48,6 +52,13 @@ QJsonObject engine(const EngineInfo& info) {
             {"name", text(info.name)},
             {"reason", text(info.reason)},
             {"warnings", warnings}};
+}
+
+QJsonValue limit(const LiveStatistics& statistics) {
+    if (!statistics.rates || !statistics.rates->known()) return {};
+    return QJsonObject{{"flopsASecond", statistics.rates->flopsPerSecond},
+                       {"bytesASecond", statistics.rates->bytesPerSecond},
+                       {"by", text(statistics.rates->text)}};
 }
 
 QJsonObject method(const ladder::MethodStatus& status) {
@@ -70,6 +81,18 @@ QJsonObject counters(const LiveStatistics& statistics) {
             {"staleComposites", qint64(statistics.staleComposites)},
             {"matteFailures", qint64(statistics.matteFailures)},
             {"engineFailures", qint64(statistics.engineFailures)}};
+}
+
+QJsonArray json(const std::vector<Footprint>& footprints) {
+    QJsonArray array;
+    for (const Footprint& at : footprints) {
+        array.append(QJsonObject{{"frame", qint64(at.frame)},
+                                 {"residentBytes", at.residentBytes},
+                                 {"threads", at.threads},
+                                 {"fileDescriptors", at.fileDescriptors},
+                                 {"glObjects", at.glObjects}});
+    }
+    return array;
 }
 
 QString csvLine(const QString& group, const StageStatistics& stage) {
@@ -118,6 +141,8 @@ QByteArray toJson(const LiveReport& report) {
         {"latencyMs", json(statistics.latency)},
         {"latencyHistogram", QJsonObject{{"mostMs", double(LiveStatistics::kHistogramMs)}, {"counts", histogram}}},
         {"layers", layers(statistics)},
+        {"limit", limit(statistics)},
+        {"footprint", json(report.footprints)},
         {"overlay", QJsonObject{{"drawMsASecond", report.overlay.drawMs},
                                 {"frameOnMs", double(report.overlay.frameOnMs)},
                                 {"frameOffMs", double(report.overlay.frameOffMs)}}},

@@ -5,6 +5,7 @@
 #include <QByteArray>
 #include <QString>
 
+#include "gui/live_footprint.h"
 #include "inference/ladder/live/method_switch.h"
 #include "inference/live/pipeline.h"
 
@@ -30,6 +31,7 @@ struct LiveReport {
     LiveStatistics statistics;
     PresentFacts present;
     OverlayCost overlay;
+    std::vector<Footprint> footprints{};  ///< the newest last; empty unless the report is to be written
     ladder::MethodStatus method{};
 };
 

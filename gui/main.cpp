@@ -5,8 +5,11 @@
 #include <QSettings>
 #include <QSurfaceFormat>
 
+#include "gui/canvas.h"
 #include "gui/command_line.h"
+#include "gui/drawing_device.h"
 #include "gui/main_window.h"
+#include "gui/viewport.h"
 #include "inference/ladder/live/switching_engine.h"
 #include "inference/model/default_model.h"
 #include "inference/model/safetensors.h"
@@ -34,17 +37,21 @@ matte::PhotoSession::EngineFactory photoEngine(const matte::CommandLine& line) {
 /// Where the processor has to keep up with a camera, the light model does the work, unless another was named. `methods`
 /// says by which method its network runs.
 matte::PhotoSession::EngineFactory liveEngine(const matte::CommandLine& line,
-                                              const std::shared_ptr<matte::ladder::MethodSwitch>& methods) {
-    return [options = line.engine, named = line.model.toStdString(), methods]() -> std::unique_ptr<matte::Engine> {
-        std::string model = named;
-        auto engine = makeEngine(model, options);
-        if (model.empty() && engine->info().kind == matte::EngineKind::cpu) {
-            model = kLiteModel;
-            engine = makeEngine(model, options);
-        }
-        const matte::ladder::SwitchingEngine::Setup setup{[model] { return loadModel(model); }, options};
-        return std::make_unique<matte::ladder::SwitchingEngine>(std::move(engine), setup, methods);
-    };
+                                              const std::shared_ptr<matte::ladder::MethodSwitch>& methods,
+                                              const std::shared_ptr<const matte::DrawingDevice>& drawing) {
+    return
+        [given = line.engine, named = line.model.toStdString(), methods, drawing]() -> std::unique_ptr<matte::Engine> {
+            matte::EngineOptions options = given;
+            options.windowsDevice = drawing->uuid();
+            std::string model = named;
+            auto engine = makeEngine(model, options);
+            if (model.empty() && engine->info().kind == matte::EngineKind::cpu) {
+                model = kLiteModel;
+                engine = makeEngine(model, options);
+            }
+            const matte::ladder::SwitchingEngine::Setup setup{[model] { return loadModel(model); }, options};
+            return std::make_unique<matte::ladder::SwitchingEngine>(std::move(engine), setup, methods);
+        };
 }
 
 QSurfaceFormat coreProfile() {
@@ -74,13 +81,16 @@ int main(int argc, char** argv) {
     QSettings own(QSettings::IniFormat, QSettings::UserScope, "matte", "matte");
     QSettings named(line.config, QSettings::IniFormat);
     const auto methods = std::make_shared<matte::ladder::MethodSwitch>(line.method);
+    const auto drawing = std::make_shared<matte::DrawingDevice>();
     const matte::Startup startup{.background = line.background,
-                                 .makeLiveEngine = liveEngine(line, methods),
+                                 .makeLiveEngine = liveEngine(line, methods, drawing),
                                  .methods = methods,
                                  .interop = line.interop};
     QSettings& store = line.config.isEmpty() ? own : named;
     const bool firstStart = !store.contains("version");
     matte::MainWindow window(photoEngine(line), store, startup);
+    QObject::connect(&window.canvas().viewport(), &matte::Viewport::deviceKnown, &window,
+                     [drawing](const std::string& uuid) { drawing->set(uuid); });
     if (firstStart) window.setMode(matte::Mode::live);  // its page says what was found and what is missing
     if (!line.photo.isEmpty()) window.openPhoto(matte::PhotoSource::fromFile(line.photo));
     matte::DrivenRun run(window, line.orders);

@@ -66,6 +66,8 @@ public:
     [[nodiscard]] PhotoSession& session() { return session_; }
     /// What is known of the live run up to now.
     [[nodiscard]] LiveReport report() const;
+    /// What the program holds of the system now.
+    [[nodiscard]] Footprint footprint() const;
     [[nodiscard]] ladder::MethodStatus methodStatus() const {
         return methods_ ? methods_->status() : ladder::MethodStatus{};
     }

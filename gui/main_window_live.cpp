@@ -15,6 +15,7 @@
 #include "gui/snapshots.h"
 #include "gui/timing_overlay.h"
 #include "gui/trace_recorder.h"
+#include "gui/viewport.h"
 #include "gui/window_bars.h"
 #include "inference/error.h"
 
@@ -65,12 +66,20 @@ void MainWindow::connectRecords() {
         const QString path = askForStatistics(this, settings_.exportFolder);
         if (path.isEmpty()) return;
         try {
-            writeReport(path, report());
+            LiveReport now = report();
+            now.footprints = {footprint()};
+            writeReport(path, now);
             saved(path);
         } catch (const Error& error) {
             banner.showError(QString::fromStdString(error.what()));
         }
     });
+}
+
+Footprint MainWindow::footprint() const {
+    Footprint now = footprintNow(live_.framesPresented());
+    now.glObjects = canvas_->viewport().glObjects();
+    return now;
 }
 
 void MainWindow::connectProfiles() {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "inference/error.h"
+#include "interop/gl_objects.h"
 
 namespace matte {
 namespace {
@@ -45,8 +46,10 @@ Viewport::~Viewport() {
 // Qt makes a new context whenever the window that holds the widget is replaced, so that this runs more than once.
 void Viewport::initializeGL() {
     connect(context(), &QOpenGLContext::aboutToBeDestroyed, this, &Viewport::releaseGl, Qt::UniqueConnection);
+    std::string device;
     try {
         const GlFacts gl = initializeGl();
+        device = gl.device;
         renderer_ = QString::fromStdString(gl.renderer);
         presenter_ = std::make_unique<Presenter>(gl, interopAllowed_);
     } catch (const Error& error) {
@@ -55,6 +58,8 @@ void Viewport::initializeGL() {
     beforePending_ = before_ != nullptr;
     afterPending_ = after_ != nullptr;
     livePending_ = live_ != nullptr;
+    contextSeen_ = true;
+    Q_EMIT deviceKnown(device);
 }
 
 void Viewport::releaseGl() {
@@ -145,6 +150,14 @@ PresentFacts Viewport::presentFacts() const {
     facts.reason = QString::fromStdString(path.reason);
     facts.bytesUp = path.bytesUp;
     return facts;
+}
+
+int Viewport::glObjects() {
+    if (!presenter_) return 0;
+    makeCurrent();
+    const int count = countGlObjects();
+    doneCurrent();
+    return count;
 }
 
 void Viewport::reportLive() {

@@ -51,6 +51,10 @@ public:
     [[nodiscard]] double pictureTop() const;
     [[nodiscard]] Size pixelSize() const;  ///< the viewport in device pixels
     [[nodiscard]] PresentFacts presentFacts() const;
+    /// As countGlObjects(); 0 before the context is there.
+    [[nodiscard]] int glObjects();
+    /// Whether deviceKnown() was emitted.
+    [[nodiscard]] bool contextSeen() const { return contextSeen_; }
     /// Before the widget is shown: pictures on a CUDA device may stay there.
     void allowInterop(bool allow) { interopAllowed_ = allow; }
 
@@ -58,6 +62,8 @@ Q_SIGNALS:
     void zoomChanged(double zoom);
     void splitMoved();  ///< or what is seen of the picture beside it
     void failed(const QString& sentence);
+    /// What draws is known, or can't be had: GlFacts::device, empty where that is not told. Again with each context.
+    void deviceKnown(const std::string& device);
     /// A live picture is on the screen for the first time; `ms` is what it took this thread.
     void livePresented(const std::shared_ptr<const matte::LivePicture>& live, double ms);
     // The person was dragged with Shift held, in widths and heights of the picture, or scaled with Shift and the wheel.
@@ -98,6 +104,7 @@ private:
     bool beforePending_ = false, afterPending_ = false;
     std::shared_ptr<const LivePicture> live_;
     bool liveMode_ = false, livePending_ = false, liveDrawn_ = false, otherMode_ = false;
+    bool contextSeen_ = false;
     double liveMs_ = 0;  ///< what liveDrawn_ took
     QString renderer_;
     bool interopAllowed_ = true;

@@ -12,6 +12,7 @@
 
 #include "gui/actions.h"
 #include "gui/icons.h"
+#include "gui/page_parts.h"
 
 namespace matte {
 namespace {
@@ -32,22 +33,6 @@ protected:
     }
 };
 
-QPushButton* button(QAction* action, const QIcon& icon, const QString& text, const char* style) {
-    auto* made = new QPushButton(icon, " " + text);
-    made->setObjectName(style);
-    made->setToolTip(action->toolTip());
-    made->setAccessibleName(action->whatsThis());
-    QObject::connect(made, &QPushButton::clicked, action, &QAction::trigger);
-    return made;
-}
-
-QLabel* line(const QString& text, const char* style) {
-    auto* label = new QLabel(text);
-    label->setObjectName(style);
-    label->setAlignment(Qt::AlignCenter);
-    return label;
-}
-
 }  // namespace
 
 Welcome::Welcome(const Actions& actions, QWidget* parent) : QWidget(parent) {
@@ -58,22 +43,22 @@ Welcome::Welcome(const Actions& actions, QWidget* parent) : QWidget(parent) {
     buttons->setSpacing(10);
     buttons->addStretch();
     buttons->addWidget(
-        button(actions[ActionId::open], glyph("open", QPalette::HighlightedText), tr("Open a Photo…"), "primary"));
-    buttons->addWidget(button(actions[ActionId::openSample], glyph("person"), tr("Try the Sample"), ""));
-    buttons->addWidget(button(actions[ActionId::liveMode], glyph("camera"), tr("Go Live"), ""));
+        pageButton(actions[ActionId::open], glyph("open", QPalette::HighlightedText), tr("Open a Photo…"), "primary"));
+    buttons->addWidget(pageButton(actions[ActionId::openSample], glyph("person"), tr("Try the Sample"), ""));
+    buttons->addWidget(pageButton(actions[ActionId::liveMode], glyph("camera"), tr("Go Live"), ""));
     buttons->addStretch();
     auto* column = new QVBoxLayout(this);
     column->setSpacing(0);
     column->addStretch(5);
     column->addWidget(new Mark, 0, Qt::AlignHCenter);
     column->addSpacing(22);
-    column->addWidget(line(tr("Drop a photo here"), "welcomeTitle"));
+    column->addWidget(pageLine(tr("Drop a photo here"), "welcomeTitle"));
     column->addSpacing(8);
-    column->addWidget(line(tr("The person stays. What is behind them is up to you."), "muted"));
+    column->addWidget(pageLine(tr("The person stays. What is behind them is up to you."), "muted"));
     column->addSpacing(26);
     column->addLayout(buttons);
     column->addSpacing(22);
-    column->addWidget(line(tr("Ctrl+V pastes a picture. Nothing leaves this computer."), "muted"));
+    column->addWidget(pageLine(tr("Ctrl+V pastes a picture. Nothing leaves this computer."), "muted"));
     column->addStretch(6);
 }
 

@@ -21,6 +21,14 @@ bool loadedEntryPoints() {
     return glCreateShader && glGenVertexArrays && glMapBufferRange && glGenerateMipmap && glGenSamplers;
 }
 
+std::string deviceOfContext() {
+    if (!GLEW_EXT_memory_object || !glGetUnsignedBytei_vEXT) return {};
+    GLubyte uuid[GL_UUID_SIZE_EXT] = {};
+    glGetUnsignedBytei_vEXT(GL_DEVICE_UUID_EXT, 0, uuid);
+    if (glGetError() != GL_NO_ERROR) return {};
+    return {reinterpret_cast<const char*>(uuid), sizeof uuid};
+}
+
 }  // namespace
 
 GlFacts initializeGl() {
@@ -30,7 +38,7 @@ GlFacts initializeGl() {
     GLint major = 0, minor = 0;
     glGetIntegerv(GL_MAJOR_VERSION, &major);
     glGetIntegerv(GL_MINOR_VERSION, &minor);
-    GlFacts facts{text(GL_RENDERER), text(GL_VERSION)};
+    GlFacts facts{text(GL_RENDERER), text(GL_VERSION), {}};
     if (!loaded || major * 10 + minor < 33) {
         const std::string offered = facts.version.empty() ? "no OpenGL" : "OpenGL " + facts.version;
         throw Error(Area::engine,
@@ -38,6 +46,7 @@ GlFacts initializeGl() {
                         " and Matte needs 3.3: update the driver, or start with LIBGL_ALWAYS_SOFTWARE=1.");
     }
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &facts.maxTextureSide);
+    facts.device = deviceOfContext();
     facts.immutableStorage = (GLEW_VERSION_4_2 || GLEW_ARB_texture_storage) && glTexStorage2D;
     return facts;
 }

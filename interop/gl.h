@@ -12,6 +12,7 @@ namespace matte {
 struct GlFacts {
     std::string renderer;           ///< the driver's name for the device
     std::string version;            ///< GL_VERSION
+    std::string device;             ///< its UUID, 16 bytes, as CUDA has it too; empty where OpenGL does not tell
     int maxTextureSide = 0;         ///< pixels
     bool immutableStorage = false;  ///< glTexStorage2D: OpenGL 4.2 or ARB_texture_storage
 };

@@ -19,7 +19,7 @@ struct OverlayTurns {
     int framesATurn = 0;
 };
 
-/// At least `frames` frames of each. Throws Error(engine), Cancelled.
+/// At least `frames` frames of each, as far as a minute allows. Throws Error(engine), Cancelled.
 OverlayTurns measureOverlay(Engine& engine,
                             std::shared_ptr<const Image> image,
                             int frames,

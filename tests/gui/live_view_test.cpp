@@ -2,13 +2,20 @@
 // What is seen of a live run beside the picture: the overlay's figures, snapshots, the full screen and the small
 // window.
 #include <QAction>
+#include <QFile>
 #include <QImage>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QSignalSpy>
 #include <QTest>
+
+#include <cmath>
 
 #include "gui/bare_window.h"
 #include "gui/camera_light.h"
 #include "gui/canvas.h"
+#include "gui/driven_run.h"
 #include "gui/look_panel.h"
 #include "gui/snapshots.h"
 #include "gui/status_line.h"
@@ -53,6 +60,35 @@ private Q_SLOTS:
         statistics.rates = MachineRates{};
         QVERIFY(layerDetails(statistics, 0)[1].contains("– of the hardware's limit"));
         QVERIFY(limitText(statistics).contains("not known"));
+    }
+
+    void theStatisticsHoldLimitsAndWhatTheProgramTakes() {
+        LiveFixture live;
+        live.press(Qt::Key_F3);
+        const QString file = QString::fromStdString((live.base.folder / "run.json").string());
+        DrivenRun run(live.window(), {.source = LiveSource{}, .frames = 4, .statistics = file});
+        QSignalSpy ended(&run, &DrivenRun::ended);
+        run.begin();
+        for (int i = 0; i < 3; ++i) live.showNext();
+        QTRY_VERIFY(live.window().live().statistics().rates.has_value());
+        live.showNext();
+        QCOMPARE(ended.count(), 1);
+        QFile written(file);
+        QVERIFY(written.open(QIODevice::ReadOnly));
+        const QJsonObject object = QJsonDocument::fromJson(written.readAll()).object();
+        QCOMPARE(object["limit"].toObject()["flopsASecond"].toDouble(), 1e6);
+        const double share = object["layers"].toArray()[1].toObject()["shareOfLimit"].toDouble();
+        QVERIFY(std::abs(share - 0.02) < 1e-6);
+        const QJsonArray marks = object["footprint"].toArray();
+        QCOMPARE(marks.size(), 5);  // after each frame, and at the end
+        for (const auto mark : marks) {
+            QVERIFY(mark.toObject()["residentBytes"].toDouble() > 1e6);
+            QVERIFY(mark.toObject()["threads"].toInt() >= 3);  // this one, capture and worker
+            QVERIFY(mark.toObject()["fileDescriptors"].toInt() >= 3);
+            QVERIFY(mark.toObject()["glObjects"].toInt() >= 4);
+        }
+        QCOMPARE(marks.last().toObject()["frame"].toInt(), 4);
+        QCOMPARE(marks.last().toObject()["glObjects"], marks[1].toObject()["glObjects"]);
     }
 
     void aSnapshotOfTheCutoutIsNeverSeenInTheWindow() {
@@ -126,7 +162,7 @@ private Q_SLOTS:
         QVERIFY(QTest::qWaitForWindowActive(&live.window()));
         live.press(Qt::Key_F8);
         QTRY_VERIFY(live.backgroundShown());
-        live.feed.push();
+        live.feed.push(160, 120);
         QTest::qWait(100);
         QVERIFY(live.backgroundShown());
         live.press(Qt::Key_F8);
