@@ -44,7 +44,7 @@ QString factsOf(const ladder::MethodStatus& status) {
     if (!status.running) return MethodRow::tr("the engine's own network");
     const QString name = text(status.running->name);
     if (status.ms == 0) return MethodRow::tr("%1 works on its first frame.").arg(name);
-    QString facts = MethodRow::tr("%1: network %2").arg(name, milliseconds(status.ms));
+    QString facts = milliseconds(status.ms);
     if (status.difference) {
         facts = MethodRow::tr("%1, default %2; alpha differs by %3 on average, %4 at most")
                     .arg(facts, milliseconds(status.productMs), number(status.difference->mean),
@@ -134,7 +134,7 @@ void MethodRow::refresh() {
         if (!status.chosen) timer_.stop();
         return;
     }
-    button_->setText(tr("Method: %1 ▾").arg(titleOf(status.chosen)));
+    button_->setText(tr("Method: %1 ▾").arg(status.chosen ? text(status.chosen->name) : titleOf(nullptr)));
     facts_ = factsOf(status);
     elide();
 }

@@ -18,10 +18,12 @@ public:
     RunReport run(std::span<const float> input, std::span<float> alpha) override {
         const auto start = std::chrono::steady_clock::now();
         std::ranges::copy(input, network_.input());
-        network_.run(stop_);
+        RunReport report;
+        network_.run(stop_, timeLayers_ ? &report.layerMs : nullptr);
         std::copy_n(network_.alpha(), alpha.size(), alpha.begin());
         const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-        return {took.count(), took.count(), {}};
+        report.ms = report.computeMs = took.count();
+        return report;
     }
     [[nodiscard]] std::vector<float> activation(int index) const override { return network_.activation(index); }
 

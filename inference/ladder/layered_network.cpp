@@ -20,6 +20,7 @@ struct Step {
     std::unique_ptr<Layer> layer;
     std::size_t in = 0, inFloats = 0, out = 0, outFloats = 0;
     std::size_t block = 0;  ///< index into the report's transfers
+    std::size_t row = 0;    ///< index into UNet::layers(): pooling belongs to the convolution before it
 };
 
 class LayeredNetwork final : public NetworkMethod {
@@ -42,6 +43,7 @@ public:
         const auto start = Clock::now();
         RunReport report;
         report.transfers = blocks_;
+        if (timeLayers_) report.layerMs.assign(model_->unet.layers().size(), 0.0F);
         const std::size_t pixels = size_.pixels();
         planar_.resize(3 * pixels);
         for (std::size_t i = 0; i < 3 * pixels; ++i) planar_[i % 3 * pixels + i / 3] = input[i];
@@ -50,14 +52,26 @@ public:
             report.bytesDown = pixels * sizeof(float);
             memory_->upload(values_ + offsets_.front(), planar_.data(), planar_.size());
             if (!report.transfers.empty()) ++report.transfers.front().in;
-            report.computeMs = memory_->time([&] {
-                for (const Step& step : steps_) runOn(step);
-            });
+            if (timeLayers_) {  // no clock runs within another
+                for (const Step& step : steps_) {
+                    const double ms = memory_->time([&] { runOn(step); });
+                    report.layerMs[step.row] += float(ms);
+                    report.computeMs += ms;
+                }
+            } else {
+                report.computeMs = memory_->time([&] {
+                    for (const Step& step : steps_) runOn(step);
+                });
+            }
             memory_->download(alpha.data(), values_ + offsets_.back(), pixels);
         } else {
             std::memcpy(host_.get() + offsets_.front(), planar_.data(), planar_.size() * sizeof(float));
             const auto began = Clock::now();
-            for (const Step& step : steps_) runCopying(step, report);
+            for (const Step& step : steps_) {
+                const auto stepBegan = Clock::now();
+                runCopying(step, report);
+                if (timeLayers_) report.layerMs[step.row] += float(msSince(stepBegan));
+            }
             report.computeMs = msSince(began);
             std::memcpy(alpha.data(), host_.get() + offsets_.back(), pixels * sizeof(float));
         }
@@ -112,11 +126,12 @@ private:
         const auto enterBlock = [&](const std::string& name) {
             if (blocks_.empty() || blocks_.back().block != name) blocks_.push_back({name, 0, 0});
         };
+        std::size_t i = 0;
         const auto add = [&](std::unique_ptr<Layer> layer, int in, std::size_t inFloats, int out) {
             steps_.push_back({std::move(layer), offsets_[std::size_t(in)], inFloats, offsets_[std::size_t(out)],
-                              shapeOf(out).floats(), blocks_.size() - 1});
+                              shapeOf(out).floats(), blocks_.size() - 1, i});
         };
-        for (std::size_t i = 0; i < model_->blocks.size(); ++i) {
+        for (; i < model_->blocks.size(); ++i) {
             const Conv& layer = model_->unet.layers()[i];
             enterBlock(layer.name.substr(0, layer.name.find('.')));
             Shape in = shapeOf(layer.in0);

@@ -39,6 +39,7 @@ struct RunReport {
     double computeMs = 0;                    ///< of these, what was neither copying the input in nor alpha out
     std::vector<BlockTransfers> transfers;   ///< empty on the CPU; the last download, of alpha alone, is not counted
     std::size_t bytesUp = 0, bytesDown = 0;  ///< between host and device, alpha's included; 0 on the CPU
+    std::vector<float> layerMs;              ///< of each of UNet::layers(), when timeLayers() is on; else empty
 };
 
 /// The whole network by one method.
@@ -57,10 +58,14 @@ public:
     [[nodiscard]] virtual std::vector<float> activation(int index) const = 0;
     /// Of the runs that follow.
     void stopBy(std::stop_token stop) { stop_ = std::move(stop); }
+    /// Of the runs that follow, where the method can tell its layers apart; what stays on the device then waits for it
+    /// after each of them.
+    void timeLayers(bool on) { timeLayers_ = on; }
 
 protected:
     NetworkMethod() = default;
     std::stop_token stop_;
+    bool timeLayers_ = false;
 };
 
 /// One layer, its parameters in place, ready for one shape: runs again and again on its own kind of memory.

@@ -149,6 +149,25 @@ TEST_F(MethodSwitching, AMethodOfTheCpuCopiesNothingToADevice) {
     EXPECT_EQ(output.bytesDown, 0U);
 }
 
+TEST_F(MethodSwitching, TheLayersOfAMethodAreTimedAsTheProductsAre) {
+    SwitchingEngine engine(product(), setup(), methods_);
+    for (const char* name : {"cpu-im2col", "cpu-onednn"}) {
+        methods_->choose(&methodNamed(name));
+        ASSERT_TRUE(showUntilRunning(engine, &methodNamed(name)));
+        engine.timeLayers(true);
+        const Output timed = show(engine);
+        const std::vector<LayerInfo> layers = engine.layers();
+        ASSERT_EQ(timed.layerMs.size(), layers.size()) << name;
+        double sum = 0;
+        for (const float ms : timed.layerMs) sum += double(ms);
+        EXPECT_GT(sum, 0) << name;
+        EXPECT_LE(sum, methods_->status().ms) << name;
+        EXPECT_EQ(layers.front().kernel, name);
+        engine.timeLayers(false);
+        EXPECT_TRUE(show(engine).layerMs.empty()) << name;
+    }
+}
+
 TEST_F(MethodSwitching, NothingIsLoadedBeforeItIsChosen) {
     SwitchingEngine engine(product(), setup(), methods_);
     for (int i = 0; i < 3; ++i) show(engine);

@@ -25,10 +25,11 @@ void MethodNetwork::configure(Size size) {
 }
 
 void MethodNetwork::run(std::stop_token stop, std::vector<float>* layerMs) {
-    if (layerMs) layerMs->clear();
     if (onGpu()) useFirstDevice();
     network_->stopBy(stop.stop_possible() ? stop : stop_);
+    network_->timeLayers(layerMs != nullptr);
     report_ = network_->run(input_, alpha_);
+    if (layerMs) *layerMs = report_.layerMs;
     if (std::ranges::all_of(alpha_, [](float value) { return std::isfinite(value); })) return;
     throw Error(Area::engine, "The method " + std::string(method_.name) +
                                   " gave values that are not finite, which is no matte: choose another one.");

@@ -100,6 +100,7 @@ void SwitchingEngine::run(Built built) {
     if (!built.problem.empty()) return methods_->failed(*built.method, built.problem);
     now_ = std::move(built);
     compared_ = {};
+    now_.engine->timeLayers(timeLayers_);
     now_.network->stopBy(methods_->begin(now_.method));
 }
 
@@ -173,12 +174,14 @@ void SwitchingEngine::forget() {
     if (now_.engine) now_.engine->forget();
 }
 
-/// A method's layers are not timed one by one: there is nothing to hold against the device's best.
+/// For a method of the GPU the engine around it would measure the processor.
 std::optional<MachineRates> SwitchingEngine::measureRates() {
-    return now_.engine ? MachineRates{} : product_->measureRates();
+    const bool gpu = now_.method && now_.method->where == Where::gpu;
+    return gpu ? MachineRates{} : live().measureRates();
 }
 
 void SwitchingEngine::timeLayers(bool on) {
+    timeLayers_ = on;
     product_->timeLayers(on);
     if (now_.engine) now_.engine->timeLayers(on);
 }

@@ -71,6 +71,7 @@ private:
     Built now_;                       ///< what runs; empty for the product's
     std::optional<Submitted> frame_;  ///< under way in now_
     int underWay_ = 0;
+    bool timeLayers_ = false;
     std::chrono::steady_clock::time_point compared_;
     std::future<Built> building_;  ///< last: it is waited for before what it uses goes
 };
