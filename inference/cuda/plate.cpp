@@ -22,6 +22,7 @@ void Plate::upload(const std::shared_ptr<const Image>& picture, StagedCopy& copy
 }
 
 const std::uint8_t* Plate::laid(const Background& background, Size frame, StagedCopy& copy, cudaStream_t stream) {
+    isNew_ = false;
     if (background.kind != Background::Kind::image || !background.image) return nullptr;
     if (picture_ != background.image) upload(background.image, copy, stream);
     if (!(frame_ == frame) || placement_ != background.placement || !(color_ == background.color)) {
@@ -38,6 +39,7 @@ const std::uint8_t* Plate::laid(const Background& background, Size frame, Staged
         placement_ = background.placement;
         color_ = background.color;
         frame_ = frame;
+        isNew_ = true;
     }
     return laid_.as<std::uint8_t>();
 }

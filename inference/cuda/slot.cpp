@@ -45,6 +45,7 @@ void Slot::show(const device::Source& source,
     passStep(fault_, "composite");
     const cudaStream_t stream = stream_.get();
     const std::uint8_t* plate = plate_.laid(look.background, source.size, copy_, stream);
+    if (plate_.isNew()) stages_.mark("plate", stream);
     if (look.lightWrap > 0 && look.background.kind != Background::Kind::transparent) {
         pass_.wrap(fields, deviceLook(), plate, source.size, stream);
         stages_.mark("wrap", stream);

@@ -2,10 +2,14 @@
 // Live frames on the GPU: whatever slot, graph, format or order, a frame gives the same bytes as a photo of the same
 // pixels, and nothing that fails is lost.
 #include <array>
+#include <cstdlib>
+#include <deque>
 #include <future>
 #include <thread>
 
+#include "inference/cpu/resample.h"
 #include "inference/fallback_engine.h"
+#include "inference/io/frame_pool.h"
 #include "tests/gpu/engine_case.h"
 #include "tests/gpu/live_case.h"
 #include "tests/support/model_file.h"
@@ -145,6 +149,57 @@ TEST_F(LiveEngineTest, TheResultStaysOnTheDeviceUntilAskedFor) {
     ASSERT_NE(output.picture->device(), nullptr);
     EXPECT_EQ(output.picture->device()->size, image->size());
     EXPECT_EQ(output.picture->image(), output.picture->image()) << "fetched once";
+}
+
+TEST_F(LiveEngineTest, EachFrameStandsBeforeItsOwnPictureOfAVideoAsOnTheCpu) {
+    constexpr Size kFrame{320, 180};
+    CudaEngine engine(smallNetwork(), kRepeatable);
+    FramePool pool(8, engine.frameMemory());
+    const auto frame = wavyFrame(kFrame, PixelFormat::nv12, 1);
+    Look look = plainLook("video:clip.mp4");
+    look.threshold = 1;  // nobody is seen: the picture behind is all there is
+    look.softness = 0;
+    std::deque<Image> expected;
+    const auto check = [&](std::uint64_t number) {
+        const Output output = engine.take();
+        EXPECT_EQ(output.frame, number);
+        const auto shown = output.picture->image();
+        int largest = 0;
+        for (std::size_t i = 0; i < shown->bytes(); ++i) {
+            largest = std::max(largest, std::abs(int(shown->row(0)[i]) - int(expected.front().row(0)[i])));
+        }
+        EXPECT_LE(largest, 1) << "frame " << number;
+        expected.pop_front();
+    };
+    for (std::uint64_t number = 0; number < 90; ++number) {
+        // Pictures are let go and used again as a video's are.
+        const auto picture = pool.take({141 + int(number / 30), 73}, PixelFormat::bgr8);
+        ASSERT_TRUE(picture) << "pictures are held for too long";
+        const auto waves = wavyFrame(picture->size(), picture->format(), unsigned(number));
+        std::copy_n(waves->row(0), waves->bytes(), picture->row(0));
+        look.background.image = picture;
+        look.background.placement = Placement(1 + number / 10 % 3);
+        expected.push_back(layInto(picture->view(), kFrame, look.background.placement, look.background.color));
+        engine.submit({frame, number, {}}, look);
+        if (number > 0) check(number - 1);
+    }
+    check(89);
+}
+
+TEST_F(LiveEngineTest, APictureOfAVideoGoesUpOnceAndIsCounted) {
+    CudaEngine engine(smallNetwork(), kRepeatable);
+    const auto frame = wavyFrame({320, 180}, PixelFormat::nv12, 1);
+    Look look = plainLook("video:clip.mp4");
+    std::size_t alone = 0;
+    for (unsigned number = 0; number < 6; ++number) {
+        const auto picture = wavyFrame({141, 73}, PixelFormat::bgr8, number);
+        look.background.image = picture;
+        const std::size_t withPicture = through(engine, frame, look).bytesUp;
+        alone = through(engine, frame, look).bytesUp;
+        EXPECT_EQ(withPicture, alone + picture->bytes());
+    }
+    EXPECT_GE(alone, frame->bytes());
+    EXPECT_LE(alone, frame->bytes() + 1024);
 }
 
 TEST_F(LiveEngineTest, PicturesAreFetchedFromAnyThread) {
