@@ -9,12 +9,14 @@
 
 #include <gtest/gtest.h>
 
+#include "interop/gl_objects.h"
 #include "interop/presenter.h"
 #include "tests/interop/egl_context.h"
 
 #ifdef MATTE_HAVE_CUDA
 #include "inference/cuda/cuda.h"
 #include "inference/cuda/device_picture.h"
+#include "inference/cuda/devices.h"
 #endif
 
 namespace matte::test {
@@ -83,6 +85,33 @@ TEST_F(InteropTest, ClearingForgetsTheLivePicture) {
     EXPECT_TRUE(same(*image, draw(presenter, {16, 16})));
 }
 
+TEST_F(InteropTest, LeavesNoObjectBehind) {
+    // The framebuffers that draw() makes stay with the context: each is one, and its colours another.
+    int drawn = 0;
+    const auto count = [&] { return countGlObjects() - 2 * drawn; };
+    const int before = count();
+    {
+        Presenter presenter(facts);
+        const auto image = noise({64, 64}, true, 1);
+        const auto showAndDraw = [&] {
+            presenter.show(HostPicture(image));
+            (void)draw(presenter, image->size());
+            ++drawn;
+        };
+        for (int i = 0; i < 3; ++i) showAndDraw();
+        const int shown = count();
+        EXPECT_GT(shown, before);
+        for (int i = 0; i < 20; ++i) showAndDraw();
+        EXPECT_EQ(count(), shown);
+        presenter.clear();
+    }
+    EXPECT_EQ(count(), before);
+}
+
+TEST_F(InteropTest, TellsItsDeviceOrNothing) {
+    EXPECT_TRUE(facts.device.empty() || facts.device.size() == 16) << facts.device.size();
+}
+
 #ifdef MATTE_HAVE_CUDA
 
 /// A picture that some engine would have left on the device.
@@ -136,6 +165,13 @@ TEST_F(CudaInteropTest, APictureComesFromTheDeviceWithoutPassingTheHost) {
     EXPECT_EQ(presenter.path().bytesUp, 0U);
     EXPECT_TRUE(same(*image, draw(presenter, image->size())));
     EXPECT_EQ(picture.fetched, 0);
+}
+
+TEST_F(CudaInteropTest, CudaKnowsTheDeviceThatDraws) {
+    if (facts.renderer.find("NVIDIA") == std::string::npos) GTEST_SKIP() << "drawn by " << facts.renderer;
+    const CudaStatus status = queryCuda();
+    const auto draws = [this](const CudaDevice& device) { return device.uuid == facts.device; };
+    EXPECT_EQ(std::ranges::count_if(status.devices, draws), 1);
 }
 
 TEST_F(CudaInteropTest, EqualsTheUploadPixelForPixelAlsoWithAlpha) {
