@@ -152,10 +152,12 @@ void printCuda(const Json& cuda) {
         printLine("CUDA", "runtime " + text(cuda["runtime"]) + ", driver " + driver);
     }
     if (cuda["unavailable"] != "") printLine("", text(cuda["unavailable"]));
+    int number = 0;
     for (const auto& device : cuda["devices"]) {
-        printLine("Device", text(device["name"]) + ", compute capability " + text(device["computeCapability"]) + ", " +
-                                text(device["multiprocessors"]) + " multiprocessors, " +
-                                std::to_string(device["memoryBytes"].get<std::size_t>() >> 20) + " MiB");
+        printLine("Device", std::to_string(number++) + ": " + text(device["name"]) + ", compute capability " +
+                                text(device["computeCapability"]) + ", " + text(device["multiprocessors"]) +
+                                " multiprocessors, " + std::to_string(device["memoryBytes"].get<std::size_t>() >> 20) +
+                                " MiB");
     }
 }
 
