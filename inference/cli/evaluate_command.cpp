@@ -15,6 +15,7 @@
 #include "inference/evaluate/sequence_metrics.h"
 #include "inference/io/frame_source.h"
 #include "inference/io/image_file.h"
+#include "inference/io/test_source.h"
 #include "inference/model/default_model.h"
 
 namespace matte {
@@ -28,25 +29,37 @@ const char* const kFooter =
     "the person; that of NAME.png is NAME-matte.png. Folders below DIR are searched too and get lines of their own.\n"
     "With --sequence the pictures of each folder, in the order of their names, are the frames of one sequence, with "
     "or\n"
-    "without mattes; a video is one, without.\n"
+    "without mattes; a video is one, without; test:person[:WxH] is one, with. Its line: flicker where nothing moves,\n"
+    "dtSSD against the true mattes, and the mean error of alpha where the true one moved, to be held against that\n"
+    "with --steadiness 0.\n"
     "\n"
     "Columns: mean IoU of person and background, IoU of the person, mean absolute and squared difference, gradient "
     "and\n"
     "connectivity error (Rhemann et al. 2009, thousands of pixels), F-score of the outline within 2 pixels, share of\n"
     "pixels with an alpha of .05 to .95, the same away from the true outline, mean IoU of the worst tenth.\n";
 
-/// One photo, or one folder's or video's frames.
+/// One photo, or one sequence: a folder's frames, or those of a video or of the synthetic person.
 struct Work {
     fs::path folder;  ///< what the report calls it by
     MattePair photo;
     std::vector<MattePair> frames;
-    fs::path video;
+    std::optional<SourceSpec> source;
 };
 
 /// "" for the folder itself.
 std::string nameBelow(const fs::path& path, const fs::path& folder) {
     const fs::path below = path.lexically_relative(folder);
     return below == "." ? folder.filename().string() : below.string();
+}
+
+/// One channel of 8 bits as [h, w, 1] of 0 to 1.
+Planes planeOf(const Image& image, int channel) {
+    Planes plane(image.size(), 1);
+    const std::ptrdiff_t step = bytesPerPixel(image.format());
+    for (int y = 0; y < plane.size.height; ++y) {
+        for (int x = 0; x < plane.size.width; ++x) plane.row(y)[x] = float(image.row(y)[step * x + channel]) / 255;
+    }
+    return plane;
 }
 
 class Evaluation {
@@ -94,8 +107,12 @@ private:
     }
 
     void find(const fs::path& input) {
+        if (options_.sequence && input.string().starts_with("test:")) {
+            work_.push_back({input, {}, {}, parseSource(input.string())});
+            return;
+        }
         if (options_.sequence && !fs::is_directory(input)) {
-            work_.push_back({input, {}, {}, input});
+            work_.push_back({input, {}, {}, SourceSpec{SourceSpec::Kind::file, input.string(), {}, 0}});
             return;
         }
         const auto first = std::ptrdiff_t(work_.size());
@@ -135,17 +152,13 @@ private:
         const auto picture = readImage(work.photo.photo);
         const Planes truth = readMatte(work.photo.matte, picture->size());
         const auto cutout = engine_->cutOut(picture, stop_);
-        const Image matte = engine_->matte(*cutout, look_, picture->size(), stop_);
-        Planes alpha(picture->size(), 1);
-        for (int y = 0; y < alpha.size.height; ++y) {
-            for (int x = 0; x < alpha.size.width; ++x) alpha.row(y)[x] = float(matte.row(y)[x]) / 255;
-        }
+        const Planes alpha = planeOf(engine_->matte(*cutout, look_, picture->size(), stop_), 0);
         report_.photo(work.folder.string(), work.photo.photo, scoreMatte(alpha, truth));
     }
 
     /// Calls `see` with every frame and, where there is one, its true matte.
     void eachFrame(const Work& work, const std::function<void(const Frame&, const Planes*)>& see) const {
-        if (work.video.empty()) {
+        if (!work.source) {
             Frame frame;
             for (const MattePair& pair : work.frames) {
                 frame.image = readImage(pair.photo);
@@ -159,10 +172,17 @@ private:
         }
         CaptureSettings settings;
         settings.paced = false;
-        SourceSpec spec;
-        spec.kind = SourceSpec::Kind::file;
-        spec.name = work.video.string();
-        const auto source = openSource(spec, settings);
+        if (work.source->kind == SourceSpec::Kind::test) {
+            TestSource person(work.source->size, kUnthrottled, settings);
+            for (int left = 2 * loopFrames(work.source->size); left > 0; --left) {  // it repeats itself
+                const auto frame = person.read(stop_);
+                if (!frame) return;
+                const Planes truth = planeOf(person.alpha(frame->number), 0);
+                see(*frame, &truth);
+            }
+            return;
+        }
+        const auto source = openSource(*work.source, settings);
         while (const auto frame = source->read(stop_)) see(*frame, nullptr);
     }
 
@@ -176,12 +196,7 @@ private:
             if (stop_.stop_requested()) throw Cancelled{};
             engine_->submit(frame, look_);
             const auto shown = engine_->take().picture->image();
-            Planes alpha(shown->size(), 1);
-            for (int y = 0; y < alpha.size.height; ++y) {
-                for (int x = 0; x < alpha.size.width; ++x) {
-                    alpha.row(y)[x] = float(shown->row(y)[std::ptrdiff_t(4) * x + 3]) / 255;
-                }
-            }
+            const Planes alpha = planeOf(*shown, 3);
             meter.add(lumaPlane(frame.image->view()), alpha, truth);
             scores.uncertain += uncertainShare(alpha);
             if (truth) mattes.push_back(scoreMatte(alpha, *truth));
@@ -192,6 +207,7 @@ private:
         scores.frames = meter.frames();
         scores.flicker = meter.flicker();
         scores.dtSsd = meter.dtSsd();
+        scores.movingError = meter.movingError();
         scores.uncertain /= meter.frames();
         if (!mattes.empty()) scores.mattes = meanScores(mattes);
         report_.sequence(scores);
@@ -213,7 +229,9 @@ CLI::App* addEvaluateCommand(CLI::App& app, EvaluateOptions& options) {
     CLI::App* evaluate =
         app.add_subcommand("evaluate", "Score a model's mattes against true ones, and how steady they are");
     evaluate->footer(kFooter);
-    evaluate->add_option("DIR", options.inputs, "Folders of photos with mattes; with --sequence, of frames, or videos")
+    evaluate
+        ->add_option("DIR", options.inputs,
+                     "Folders of photos with mattes; with --sequence, of frames, or videos, or test:person")
         ->required();
     evaluate->add_flag("--sequence", options.sequence, "What is named are sequences, run as live pictures are");
     evaluate->add_option("--size", options.sizes, "Longest sides of the network's input, separated by commas")

@@ -16,9 +16,10 @@ class App;
 namespace matte {
 
 struct EvaluateOptions {
-    std::vector<std::string> inputs;  ///< folders of photos with mattes; for sequences folders of frames, or videos
-    std::vector<int> sizes;           ///< longest sides of the network's input; empty: the model's own
-    std::string model;                ///< a file or a name; empty: the default one
+    std::vector<std::string>
+        inputs;              ///< folders of photos with mattes; for sequences folders of frames, videos, test:person
+    std::vector<int> sizes;  ///< longest sides of the network's input; empty: the model's own
+    std::string model;       ///< a file or a name; empty: the default one
     std::string engine = "auto";
     bool sequence = false;
     double steadiness = -1;  ///< of live pictures; below 0: the default

@@ -83,6 +83,7 @@ void EvaluateReport::sequence(const SequenceScores& scores) {
                   {"frames", scores.frames},
                   {"flicker", toJson(scores.flicker)},
                   {"dtSsd", toJson(scores.dtSsd)},
+                  {"movingError", toJson(scores.movingError)},
                   {"uncertain", scores.uncertain}};
     if (scores.mattes) entry["mattes"] = toJson(*scores.mattes);
     document_->size()["sequences"].push_back(std::move(entry));
@@ -92,9 +93,9 @@ void EvaluateReport::sequence(const SequenceScores& scores) {
         if (value) std::snprintf(number, sizeof number, "%.5f", *value);
         return std::string(number);
     };
-    std::printf("%5s %-36s %5d frames  flicker %s  dtSSD %s  uncertain %.4f", size_.c_str(),
+    std::printf("%5s %-36s %5d frames  flicker %s  dtSSD %s  moving %s  uncertain %.4f", size_.c_str(),
                 printable(scores.name).c_str(), scores.frames, text(scores.flicker).c_str(), text(scores.dtSsd).c_str(),
-                scores.uncertain);
+                text(scores.movingError).c_str(), scores.uncertain);
     if (scores.mattes) std::printf("  mIoU %.4f  MAD %.4f", scores.mattes->meanIou, scores.mattes->mad);
     std::puts("");
     std::fflush(stdout);

@@ -11,7 +11,8 @@ namespace matte {
 namespace {
 
 constexpr int kGridLongestSide = 320;
-constexpr float kStill = 1.5F;  ///< of 255
+constexpr float kStill = 1.5F;   ///< of 255
+constexpr float kMoving = 0.1F;  ///< change of the true alpha
 constexpr double kSigma = 2;
 constexpr int kRadius = 6;
 
@@ -70,6 +71,9 @@ void SequenceMeter::add(const Planes& luma, const Planes& alpha, const Planes* t
             const double change = double(alpha.values[i]) - double(alpha_.values[i]);
             const double trueChange = double(truth->values[i]) - double(truth_.values[i]);
             square += (change - trueChange) * (change - trueChange);
+            if (std::abs(trueChange) <= kMoving) continue;
+            ++movingPixels_;
+            movingError_ += std::abs(double(alpha.values[i]) - double(truth->values[i]));
         }
         dtSsd_ += std::sqrt(square / double(alpha.values.size()));
         ++pairs_;
@@ -88,6 +92,11 @@ std::optional<double> SequenceMeter::flicker() const {
 std::optional<double> SequenceMeter::dtSsd() const {
     if (pairs_ == 0) return std::nullopt;
     return dtSsd_ / pairs_;
+}
+
+std::optional<double> SequenceMeter::movingError() const {
+    if (movingPixels_ <= 0) return std::nullopt;
+    return movingError_ / movingPixels_;
 }
 
 Planes lumaPlane(const ImageView& frame) {

@@ -24,13 +24,16 @@ public:
     /// Erofeev et al., "Perceptually Motivated Benchmark for Video Matting", BMVC 2015: the mean over pairs of frames
     /// of the root mean square of (change of alpha - change of the true alpha). Null before two frames with a truth.
     [[nodiscard]] std::optional<double> dtSsd() const;
+    /// Mean |alpha - true alpha| where something moves: over the pixels whose true alpha changed by more than .1 since
+    /// the frame before. A trail shows here. Null before there is such a pixel.
+    [[nodiscard]] std::optional<double> movingError() const;
     [[nodiscard]] int frames() const { return frames_; }
 
 private:
     Planes luma_, small_;  ///< of the frame before, on the grid
     Planes alpha_, truth_;
     int frames_ = 0, pairs_ = 0;
-    double stillPixels_ = 0, change_ = 0, dtSsd_ = 0;
+    double stillPixels_ = 0, change_ = 0, dtSsd_ = 0, movingPixels_ = 0, movingError_ = 0;
 };
 
 /// The luma of a frame in any format, [h, w, 1] of 0 to 255.

@@ -100,6 +100,16 @@ TEST_F(EvaluateCommand, ScoresSequencesAsLivePictures) {
     EXPECT_GT(sequence["mattes"]["mad"], 0.01);
 }
 
+TEST_F(EvaluateCommand, ScoresTheSyntheticPerson) {
+    const Outcome outcome = evaluate({"test:person:64x48", "--sequence", "--size", "32", "--json"});
+    ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
+    const json sequence = json::parse(outcome.out)["sizes"][0]["sequences"][0];
+    EXPECT_EQ(sequence["sequence"], "test:person:64x48");
+    EXPECT_EQ(sequence["frames"], 64);
+    EXPECT_GT(sequence["movingError"], 0.01);  // random weights
+    EXPECT_EQ(evaluate({"test:nobody", "--sequence"}).exitCode, 2);
+}
+
 TEST_F(EvaluateCommand, GoesOnAfterAPhotoThatCantBeUsed) {
     portrait("set/one.jpg", "set/one.png", {64, 48});
     portrait("set/two.jpg", "set/other.png", {64, 48});

@@ -132,6 +132,17 @@ TEST(SequenceMetrics, ComparesChangesWithTrueChanges) {
     EXPECT_NEAR(*meter.dtSsd(), 0.25, 1e-9);
 }
 
+TEST(SequenceMetrics, CountATrailWhereSomethingMoves) {
+    const Planes luma = rows({0, 0, 0, 0}, 4);
+    SequenceMeter meter;
+    const Planes before = rows({0, 0, 1, 1}, 4), after = rows({0, 1, 1, 0}, 4);
+    meter.add(luma, before, &before);
+    EXPECT_FALSE(meter.movingError());
+    // A hand came to the second column and left the fourth, where 0.4 of it stays; the first moved nowhere.
+    meter.add(luma, rows({0.9F, 1, 1, 0.4F}, 4), &after);
+    EXPECT_NEAR(meter.movingError().value_or(-1), 0.2, 1e-6);
+}
+
 TEST(SequenceMetrics, ReadLumaFromEveryFormat) {
     Image bgr({2, 2}, PixelFormat::bgr8), nv12({2, 2}, PixelFormat::nv12), yuyv({2, 2}, PixelFormat::yuyv);
     std::fill_n(bgr.row(0), bgr.bytes(), std::uint8_t(0));
