@@ -209,8 +209,10 @@ constexpr float kCutShare = 0.6F, kCutMotion = 16.0F / 255;
 MATTE_HOST_DEVICE inline float followRate(float motion, float change, float steadiness) {
     constexpr float kStill = 3.0F / 255, kMoved = 8.0F / 255;
     const float slowest = 1 - 0.95F * clampUnit(steadiness) * (2 - clampUnit(steadiness));
-    // What wants to change a lot needs less motion to do so.
-    constexpr float kEager = 12;
+    // What wants to change more needs less motion to do so: where alpha is to change by a tenth, a tenth of the motion
+    // will do. With less eagerness the dim edges of somebody who moves trail behind; with more, flicker comes through
+    // wherever a camera's noise is.
+    constexpr float kEager = 100;
     const float moved = clampUnit((motion * (1 + kEager * fabsf(change)) - kStill) / (kMoved - kStill));
     return slowest + (1 - slowest) * moved * moved * (3 - 2 * moved);
 }
