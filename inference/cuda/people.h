@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Specks and other people out of a live matte, on the GPU: connected parts by union-find, nothing goes to the host. The
-// same steps as cpu/people.h. Each function enqueues kernels on a stream and returns; a bad launch throws CudaError.
-// Any thread, one at a time for each stream.
+// The steps of cpu/people.h on the GPU; nothing goes to the host. Each function enqueues kernels on a stream and
+// returns; a bad launch throws CudaError. Any thread, one at a time for each stream.
 //
 //     keepPeople(network.alpha(), size, look, {}, memory.kept, scratch, selected, stream);
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A live matte held steady on the GPU where nothing moves, as cpu/steady.h does it. Each function enqueues kernels on a
-// stream and returns; a bad launch throws CudaError. The memory of one source of frames passes from frame to frame:
-// with two streams, steady() of a frame waits for the one before. Any thread, one at a time for each stream.
+// What cpu/steady.h does, on the GPU. Each function enqueues kernels on a stream and returns; a bad launch throws
+// CudaError. The memory of one source of frames passes from frame to frame: with two streams, steady() of a frame waits
+// for the one before. Any thread, one at a time for each stream.
 //
 //     forget(memory, stream);                                        // another source, or another size
 //     keepPeople(network.alpha(), size, look, alarm, memory.kept, people, selected, stream);
