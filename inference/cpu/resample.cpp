@@ -119,12 +119,16 @@ MATTE_VECTOR_CLONES void layRow(const float* sums, const Taps& taps, Rgb color, 
         for (int i = 0; i < span.count; ++i, pixel += 4) {
             for (int c = 0; c < 4; ++c) sum[c] += weights[i] * pixel[c];
         }
+        out[3] = 255;
+        if (sum[3] >= 254.99F) {  // opaque, as every video is
+            for (int c = 0; c < 3; ++c) out[c] = toByte(sum[c]);
+            continue;
+        }
         const float scale = sum[3] > 0 ? 255 / sum[3] : 0.0F, alpha = float(toByte(sum[3])) * (1.0F / 255);
         for (int c = 0; c < 3; ++c) {
             const auto own = float(toByte(sum[c] * scale));
             out[c] = toByte(behind[c] + (own - behind[c]) * alpha);
         }
-        out[3] = 255;
     }
 }
 
