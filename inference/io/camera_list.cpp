@@ -9,6 +9,12 @@
 #include <utility>
 
 #include "inference/io/v4l2_camera.h"
+#ifdef MATTE_HAVE_PORTAL
+#include <optional>
+
+#include "inference/error.h"
+#include "inference/io/camera_portal.h"
+#endif
 #ifdef MATTE_HAVE_PIPEWIRE
 #include "inference/io/pipewire_camera.h"
 #include "inference/io/pipewire_connection.h"
@@ -122,8 +128,22 @@ std::string CameraList::system() const {
 std::unique_ptr<FrameSource> openCamera(const std::string& name,
                                         const CaptureSettings& settings,
                                         const std::stop_token& stop) {
+#ifdef MATTE_HAVE_PORTAL
+    std::optional<Error> refusal;
+    if (isSandboxed()) {
+        try {
+            requestCameraAccess(stop);
+        } catch (const Error& error) {
+            refusal = error;
+        }
+    }
+#endif
 #ifdef MATTE_HAVE_PIPEWIRE
     if (auto source = openPipeWireCamera(name, settings, stop)) return source;
+#endif
+#ifdef MATTE_HAVE_PORTAL
+    // Some sandboxes let cameras through without the portal; with none to be seen, its answer is the reason.
+    if (refusal && listDevices(systemCalls()).empty()) throw *refusal;
 #endif
     return openV4l2Camera(systemCalls(), name, settings, stop);
 }

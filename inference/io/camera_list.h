@@ -35,8 +35,8 @@ private:
     std::unique_ptr<Backends> backends_;
 };
 
-/// Opens a camera by its name or id, the first for an empty name. Throws Error(source): missing, busy, forbidden,
-/// silent;
+/// Opens a camera by its name or id, the first for an empty name. Inside Flatpak and Snap the desktop asks the user
+/// first, and no camera is listed before that. Throws Error(source): missing, busy, forbidden, silent;
 /// Cancelled when `stop` was asked for.
 std::unique_ptr<FrameSource> openCamera(const std::string& name,
                                         const CaptureSettings& settings,

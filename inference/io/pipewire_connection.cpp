@@ -8,6 +8,9 @@
 
 #include "inference/error.h"
 #include "inference/io/pipewire_format.h"
+#ifdef MATTE_HAVE_PORTAL
+#include "inference/io/camera_portal.h"
+#endif
 
 namespace matte {
 namespace {
@@ -149,7 +152,7 @@ bool PipeWireConnection::connect() {
     }
     {
         const std::lock_guard lock(connecting);
-        core_ = pw_context_connect(context_, nullptr, 0);
+        core_ = connectCore();
     }
     if (!core_) return false;
     events_->coreListener = {};
@@ -164,6 +167,18 @@ bool PipeWireConnection::connect() {
     }
     sync();
     return true;
+}
+
+/// A sandbox has its own way, and some have the usual one beside it.
+pw_core* PipeWireConnection::connectCore() const {
+#ifdef MATTE_HAVE_PORTAL
+    if (isSandboxed()) {
+        if (const int remote = openCameraRemote(); remote >= 0) {
+            return pw_context_connect_fd(context_, remote, nullptr, 0);  // which closes it
+        }
+    }
+#endif
+    return pw_context_connect(context_, nullptr, 0);
 }
 
 void PipeWireConnection::disconnect() {

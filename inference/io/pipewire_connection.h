@@ -55,6 +55,7 @@ private:
     };
 
     bool connect();
+    [[nodiscard]] pw_core* connectCore() const;
     void disconnect();
     void retryLater();
     void addNode(std::uint32_t id, const spa_dict& properties);
