@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/live/looping_video.h"
 
+#include <system_error>
 #include <utility>
 
 #include "inference/error.h"
@@ -9,8 +10,14 @@
 
 namespace matte {
 
-LoopingVideo::LoopingVideo(std::string path, PixelMemory memory)
-    : path_(std::move(path)), memory_(memory), thread_([this](const std::stop_token& stop) { play(stop); }) {}
+LoopingVideo::LoopingVideo(std::string path, PixelMemory memory) : path_(std::move(path)), memory_(memory) {
+    try {
+        thread_ = std::jthread([this](const std::stop_token& stop) { play(stop); });
+    } catch (const std::system_error&) {
+        const std::scoped_lock lock(mutex_);
+        problem_ = "The system has no thread left to play " + path_ + ": close other programs.";
+    }
+}
 
 LoopingVideo::~LoopingVideo() {
     end();

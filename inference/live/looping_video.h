@@ -44,7 +44,7 @@ private:
     std::shared_ptr<const Image> newest_;
     std::string problem_;
     bool ended_ = false;
-    std::jthread thread_;  ///< last, so that it starts after and ends before what it uses
+    std::jthread thread_;  ///< last, so that it ends before what it uses
 };
 
 }  // namespace matte

@@ -106,7 +106,7 @@ private:
         std::uint64_t frame;
         std::chrono::steady_clock::time_point submitted;
         std::optional<float> waitMs;  ///< before it came; empty for a source's first and for one shown again
-        bool alone;  ///< without a background, for takeCutout()
+        bool alone;                   ///< without a background, for takeCutout()
     };
     /// What the worker is to do next.
     struct Order {
@@ -151,7 +151,7 @@ private:
     std::deque<UnderWay> underWay_;
     std::chrono::steady_clock::duration waited_{};  ///< for a frame, since the last one came
     std::uint64_t workingOn_ = 0;                   ///< generation of what is under way
-    std::optional<Frame> last_;    ///< composited again when the look changes and no newer frame comes
+    std::optional<Frame> last_;                     ///< composited again when the look changes and no newer frame comes
     bool timingLayers_ = false;
     Size layersFor_;  ///< frame size at which the layers were asked for
     std::chrono::steady_clock::time_point engineTold_;

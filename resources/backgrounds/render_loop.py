@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Renders the video among the sample backgrounds into this folder: lamps far out of focus that drift over a river at dusk.
+"""Renders the video among the sample backgrounds into this folder: lamps far out of focus that drift at dusk.
 
 Needs NumPy and OpenCV (opencv-python-headless). Everything moves on closed paths, so that the end meets the beginning.
 """
