@@ -7,8 +7,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "inference/cli/bench_report.h"
-
 namespace matte {
 namespace {
 
@@ -54,22 +52,24 @@ OverlayTurns measureOverlay(Engine& engine,
     return turns;
 }
 
-double growthOf(const OverlayTurns& turns) {
+Spread growthOf(const OverlayTurns& turns) {
     std::vector<double> growths;
     for (std::size_t i = 0; i < turns.on.size(); ++i) growths.push_back(turns.on[i] / turns.off[i] - 1);
-    return spreadOf(std::move(growths)).median;
+    return spreadOf(std::move(growths));
 }
 
 std::string overlayText(const OverlayTurns& turns, const EngineInfo& engine, Size frame) {
-    const Spread off = spreadOf(turns.off), on = spreadOf(turns.on);
+    const Spread off = spreadOf(turns.off), on = spreadOf(turns.on), growth = growthOf(turns);
     char text[500];
     std::snprintf(text, sizeof text,
                   "Frame        %dx%d by %s\n"
                   "overlay off  %9.3f ms  (p10 %.3f, p90 %.3f)\n"
                   "overlay on   %9.3f ms  (p10 %.3f, p90 %.3f)\n"
-                  "growth       %+9.2f %%   of %zu pairs of turns of %d frames; it should stay below %.0f %%\n",
+                  "growth       %+9.2f %%   (p10 %+.2f, p90 %+.2f of %zu pairs of turns of %d frames); it should stay "
+                  "below %.0f %%\n",
                   frame.width, frame.height, engine.name.substr(0, 200).c_str(), off.median, off.p10, off.p90,
-                  on.median, on.p10, on.p90, 100 * growthOf(turns), turns.on.size(), turns.framesATurn, 100 * kBar);
+                  on.median, on.p10, on.p90, 100 * growth.median, 100 * growth.p10, 100 * growth.p90, turns.on.size(),
+                  turns.framesATurn, 100 * kBar);
     return text;
 }
 
@@ -83,7 +83,7 @@ std::string overlayJson(const OverlayTurns& turns, const EngineInfo& engine, Siz
                   {"onMs", json(spreadOf(turns.on))},
                   {"turns", turns.on.size()},
                   {"framesATurn", turns.framesATurn},
-                  {"growthPercent", 100 * growthOf(turns)}}}}
+                  {"growthPercent", 100 * growthOf(turns).median}}}}
                .dump(2) +
            "\n";
 }

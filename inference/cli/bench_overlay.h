@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "inference/cli/bench_report.h"
 #include "inference/engine.h"
 
 namespace matte {
@@ -25,8 +26,8 @@ OverlayTurns measureOverlay(Engine& engine,
                             int frames,
                             const std::stop_token& stop);
 
-/// By which share a frame grows: the median over neighbouring turns, so that a machine that slows down counts little.
-double growthOf(const OverlayTurns& turns);
+/// By which share a frame grows, over neighbouring turns: what slows the machine down for longer meets both.
+Spread growthOf(const OverlayTurns& turns);
 std::string overlayText(const OverlayTurns& turns, const EngineInfo& engine, Size frame);
 std::string overlayJson(const OverlayTurns& turns, const EngineInfo& engine, Size frame);
 
