@@ -11,6 +11,7 @@
 #include "inference/error.h"
 #include "inference/live/curtain.h"
 #include "inference/live/recent.h"
+#include "inference/live/statistics.h"
 #include "inference/live/trace.h"
 #include "tests/support/scratch_folder.h"
 
@@ -19,6 +20,21 @@ namespace {
 
 const std::uint8_t* firstPixel(const Picture& picture) {
     return picture.image()->row(0);
+}
+
+TEST(LiveMeter, TheTimesOfAnotherEngineBeginAnew) {
+    LiveMeter meter;
+    Output output;
+    output.times = {{"upload", 3}, {"network", 100}};
+    for (int i = 0; i < 9; ++i) meter.frameOut(std::chrono::steady_clock::now(), output, 120);
+    meter.anotherEngine();
+    output.times = {{"network", 10}};
+    meter.frameOut(std::chrono::steady_clock::now(), output, 20);
+    const LiveStatistics statistics = meter.statistics();
+    ASSERT_EQ(statistics.stages.size(), 1U);
+    EXPECT_EQ(statistics.stages.front().ms.p50, 10);
+    EXPECT_EQ(statistics.frame.ms.p50, 20);
+    EXPECT_EQ(statistics.framesOut, 10U) << "what was counted stays counted";
 }
 
 TEST(Curtain, IsTheBackgroundWithoutTheRoom) {

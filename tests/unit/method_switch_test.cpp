@@ -36,7 +36,7 @@ public:
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
         if (wish.fail) throw Error(Area::engine, "The test's method broke: mend it.");
-        const RunReport report = inner_->run(input, alpha);
+        RunReport report = inner_->run(input, alpha);
         if (wish.giveNan) alpha[alpha.size() / 2] = NAN;
         return report;
     }

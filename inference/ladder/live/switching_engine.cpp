@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "inference/cpu/cpu_engine.h"
 #include "inference/cpu/stage_timer.h"
 
@@ -106,6 +110,9 @@ void SwitchingEngine::run(Built built) {
 
 void SwitchingEngine::useProduct() {
     now_ = {};
+#ifdef __GLIBC__
+    malloc_trim(0);  // the system gets the method's memory back, which the allocator would keep
+#endif
     product_->forget();  // what it remembers of earlier frames is old
     methods_->begin(nullptr);
 }
