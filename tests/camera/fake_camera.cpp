@@ -82,7 +82,6 @@ void FakeCamera::State::onFormat(const spa_pod* format) {
         return;
     }
     const auto stride = packedRawStride(agreed->encoding, agreed->size.width);
-    if (agreed->encoding == Encoding::h264) clip = h264Clip(agreed->size, 60);
     std::array<std::uint8_t, 1024> room;
     spa_pod_builder builder;
     spa_pod_builder_init(&builder, room.data(), room.size());
@@ -158,6 +157,10 @@ void FakeCamera::State::fill() {
 
 FakeCamera::FakeCamera(FakeCameraOptions options) : state_(std::make_unique<State>(std::move(options))) {
     State& s = *state_;
+    // Before anyone waits for it; of one size alone.
+    for (const auto& mode : s.options.modes) {
+        if (mode.encoding == Encoding::h264 && s.clip.empty()) s.clip = h264Clip(mode.size, 60);
+    }
     pw_init(nullptr, nullptr);
     s.loop = pw_thread_loop_new("fake camera", nullptr);
     pw_loop* loop = pw_thread_loop_get_loop(s.loop);

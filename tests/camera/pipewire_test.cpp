@@ -272,13 +272,13 @@ TEST(PipeWire, AsksForTheFormatThatTheCameraOffers) {
 
 TEST(PipeWire, ACameraThatSendsH264AloneIsDecoded) {
     if (test::h264Clip({64, 48}, 2).empty()) GTEST_SKIP() << "OpenCV can't encode H264 here";
-    FakeCamera camera({.modes = {{Encoding::h264, {1280, 720}, {30}}}});
+    FakeCamera camera({.modes = {{Encoding::h264, {640, 360}, {30}}}});
     const auto opened = Clock::now();
     const auto source = open("FakeCam");
     for (int i = 0; i < 30; ++i) {
         const auto frame = source->read({});
         ASSERT_TRUE(frame);
-        EXPECT_EQ(frame->image->size(), (Size{1280, 720}));
+        EXPECT_EQ(frame->image->size(), (Size{640, 360}));
         EXPECT_EQ(frame->image->format(), PixelFormat::bgr8);
         if (i == 0 || i == 29) {
             std::printf("frame %d after %.0f ms, %.0f ms old\n", i, msSince(opened), msSince(frame->captured));

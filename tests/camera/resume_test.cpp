@@ -146,6 +146,17 @@ TEST(Resume, ASilentCameraIsStartedAnew) {
     EXPECT_TRUE(becomes([&] { return session.told().empty(); })) << session.told();
 }
 
+TEST(Resume, ACameraWhosePicturesAreAllDamagedIsStartedAnew) {
+    FakeCamera camera({.modes = {{Encoding::mjpg, {640, 480}, {30}}}});
+    Session session("camera");
+    ASSERT_TRUE(session.runs());
+    camera.setDamaged(true);
+    ASSERT_TRUE(becomes([&] { return session.told().find("come damaged") != std::string::npos; })) << session.told();
+    camera.setDamaged(false);
+    EXPECT_TRUE(session.runs());
+    EXPECT_TRUE(becomes([&] { return session.told().empty(); })) << session.told();
+}
+
 TEST(Resume, WaitsForACameraThatIsNotThereYet) {
     Session session("camera");
     ASSERT_TRUE(becomes([&] { return session.told().find("no camera") != std::string::npos; })) << session.told();
