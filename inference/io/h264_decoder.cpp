@@ -161,11 +161,15 @@ bool H264Decoder::send(std::span<const std::uint8_t> bytes) {
 // --- The decoding thread ---
 
 void H264Decoder::decode(const std::stop_token& stop) {
+    {
+        // While OpenCV opens one video no other one can be opened: not before there is something to read.
+        std::unique_lock lock(mutex_);
+        if (!changed_.wait(lock, stop, [this] { return isStartWhole_; })) return;
+    }
     try {
         cv::VideoCapture capture;
         const bool isOpen = capture.open("pipe:" + std::to_string(out_), cv::CAP_FFMPEG);
-        isOpen_ = true;
-        changed_.notify_all();
+        tellThatItIsOpen();
         int failures = 0;
         for (int decoded = 0; isOpen && failures < kMostFailures && !stop.stop_requested();) {
             const bool isGood = capture.grab();
@@ -180,10 +184,18 @@ void H264Decoder::decode(const std::stop_token& stop) {
                 size);
         }
     } catch (const std::exception&) {  // OpenCV's own, or no memory
-        isOpen_ = true;
-        changed_.notify_all();
+        tellThatItIsOpen();
     }
     if (!stop.stop_requested()) fail_();
+}
+
+/// Or that it can't be.
+void H264Decoder::tellThatItIsOpen() {
+    {
+        const std::lock_guard lock(mutex_);
+        isOpen_ = true;
+    }
+    changed_.notify_all();
 }
 
 /// The next frame, or its gap where it can't be retrieved.

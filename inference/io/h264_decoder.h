@@ -49,6 +49,7 @@ private:
     bool prime(const std::stop_token& stop);
     bool send(std::span<const std::uint8_t> bytes);
     void decode(const std::stop_token& stop);
+    void tellThatItIsOpen();
     void giveOut(const std::function<bool(Image&)>& retrieve, Size size);
     void hangUp();
 
