@@ -20,8 +20,8 @@ struct CommandLine {
     std::optional<Background> background;  ///< image.path is absolute, image is not loaded
     EngineOptions engine;
     const ladder::Method* method = nullptr;  ///< for the network; null for the product's own
-    Orders orders;                ///< what to do without the user
-    bool interop = true;          ///< false: pictures are uploaded even where they could stay on the device
+    Orders orders;                           ///< what to do without the user
+    bool interop = true;                     ///< false: pictures are uploaded even where they could stay on the device
     std::optional<int> exitCode;  ///< set when the program is to end at once: help, version or a wrong option
 };
 

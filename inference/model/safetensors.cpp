@@ -129,9 +129,11 @@ std::vector<float> decode(const Entry& entry, std::span<const std::uint8_t> data
         std::memcpy(values.data(), source, entry.elements * sizeof(float));
         return values;
     }
-    for (std::size_t i = 0; i < entry.elements; ++i) {
-        const auto bits = std::uint16_t(source[2 * i] | source[2 * i + 1] << 8);
-        values[i] = entry.dtype == "F16" ? halfToFloat(bits) : std::bit_cast<float>(std::uint32_t(bits) << 16);
+    const bool isHalf = entry.dtype == "F16";  // else BF16
+    float* const end = values.data() + values.size();
+    for (float* value = values.data(); value != end; ++value, source += 2) {
+        const auto bits = std::uint16_t(source[0] | source[1] << 8);
+        *value = isHalf ? halfToFloat(bits) : std::bit_cast<float>(std::uint32_t(bits) << 16);
     }
     return values;
 }

@@ -13,6 +13,12 @@
 #include "tests/support/oracle.h"
 
 namespace matte::ladder {
+
+/// For the tests' names.
+void PrintTo(const Method& method, std::ostream* out) {
+    *out << method.name;
+}
+
 namespace {
 
 class EveryMethod : public testing::TestWithParam<Method> {

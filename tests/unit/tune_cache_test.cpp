@@ -114,10 +114,17 @@ TEST_F(Tuning, StaysSmallHoweverManySizesASessionSees) {
 }
 
 /// Whatever lies in the file's place is ignored, and written over by the next save.
-class HostileTuning : public Tuning, public testing::WithParamInterface<std::pair<const char*, std::string>> {};
+struct Hostile {
+    const char* name;
+    std::string (*text)();  // made only by the test itself: some are large
+};
+void PrintTo(const Hostile& hostile, std::ostream* out) {
+    *out << hostile.name;
+}
+class HostileTuning : public Tuning, public testing::WithParamInterface<Hostile> {};
 
 TEST_P(HostileTuning, IsIgnoredAndReplaced) {
-    write(GetParam().second);
+    write(GetParam().text());
     EXPECT_FALSE(cache().find(kProblem, kCandidates));
     rememberAndSave(kDevice, kProblem, kCandidates[1]);
     EXPECT_EQ(cache().find(kProblem, kCandidates), 1U);
@@ -127,6 +134,7 @@ TEST_P(HostileTuning, IsIgnoredAndReplaced) {
 
 std::string repeated(const std::string& what, int count) {
     std::string all;
+    all.reserve(what.size() * std::size_t(count));
     for (int i = 0; i < count; ++i) all += what;
     return all;
 }
@@ -138,22 +146,25 @@ std::string holding(const std::string& mine) {
 INSTANTIATE_TEST_SUITE_P(
     Files,
     HostileTuning,
-    testing::Values(std::pair("Empty", std::string()),
-                    std::pair("Torn", holding(R"({"sm90 conv3x3 1x64x64 128->128":"k64 64x2)").substr(0, 90)),
-                    std::pair("Binary", std::string("\x89PNG\r\n\0\0\xff\xfe", 10)),
-                    std::pair("NotUtf8",
-                              holding(R"({"sm90 conv3x3 1x64x64 128->128":")"
-                                      "\xff\"}")),
-                    std::pair("AnotherFormat", std::string(R"({"format":2,"devices":{}})")),
-                    std::pair("FormatOfAnotherType", std::string(R"({"format":[1],"devices":{}})")),
-                    std::pair("DevicesOfAnotherType", std::string(R"({"format":1,"devices":[1,2]})")),
-                    std::pair("MineOfAnotherType", holding("17")),
-                    std::pair("ChoiceOfAnotherType", holding(R"({"sm90 conv3x3 1x64x64 128->128":{"a":1}})")),
-                    std::pair("ChoiceThatIsAnIndex", holding(R"({"sm90 conv3x3 1x64x64 128->128":1})")),
-                    std::pair("Deep", repeated("[", 400'000)),
-                    std::pair("DeepInside", holding(repeated(R"({"a":)", 50'000) + "1" + repeated("}", 50'000))),
-                    std::pair("Huge", holding("{\"" + repeated("x", 2'000'000) + "\":\"\"}"))),
-    [](const auto& made) { return made.param.first; });
+    testing::Values(
+        Hostile{"Empty", [] { return std::string(); }},
+        Hostile{"Torn", [] { return holding(R"({"sm90 conv3x3 1x64x64 128->128":"k64 64x2)").substr(0, 90); }},
+        Hostile{"Binary", [] { return std::string("\x89PNG\r\n\0\0\xff\xfe", 10); }},
+        Hostile{"NotUtf8",
+                [] {
+                    return holding(R"({"sm90 conv3x3 1x64x64 128->128":")"
+                                   "\xff\"}");
+                }},
+        Hostile{"AnotherFormat", [] { return std::string(R"({"format":2,"devices":{}})"); }},
+        Hostile{"FormatOfAnotherType", [] { return std::string(R"({"format":[1],"devices":{}})"); }},
+        Hostile{"DevicesOfAnotherType", [] { return std::string(R"({"format":1,"devices":[1,2]})"); }},
+        Hostile{"MineOfAnotherType", [] { return holding("17"); }},
+        Hostile{"ChoiceOfAnotherType", [] { return holding(R"({"sm90 conv3x3 1x64x64 128->128":{"a":1}})"); }},
+        Hostile{"ChoiceThatIsAnIndex", [] { return holding(R"({"sm90 conv3x3 1x64x64 128->128":1})"); }},
+        Hostile{"Deep", [] { return repeated("[", 400'000); }},
+        Hostile{"DeepInside", [] { return holding(repeated(R"({"a":)", 50'000) + "1" + repeated("}", 50'000)); }},
+        Hostile{"Huge", [] { return holding("{\"" + repeated("x", 2'000'000) + "\":\"\"}"); }}),
+    [](const auto& made) { return made.param.name; });
 
 TEST_F(Tuning, SurvivesAFolderAPipeAndALinkToNowhereInTheFilesPlace) {
     std::filesystem::create_directories(file());
