@@ -6,20 +6,22 @@ usage() {
     cat <<'TEXT'
 tests/run.sh [--quick] [CHECK...]
 
-Installs what is missing from the distribution (Debian 12, Ubuntu 24.04), builds Matte and runs every test:
+Installs what is missing from the distribution (Debian 12, Ubuntu 24.04), builds Matte and runs every test, in less than
+25 minutes on two cores:
   release     everything optimised, warnings are errors; all tests, the window's under Xvfb
   sanitizers  all tests but the window's under ASan and UBSan; line coverage of inference, at least 85 %
   fuzz        each libFuzzer target for a minute
   format      clang-format
-  tidy        clang-tidy
   sizes       no file too long
+and, when named, because it takes as long as half of the others:
+  tidy        clang-tidy over the product
 Given names, it runs those alone; --quick stands for `release`. Each can also be run as tests/checks/NAME.sh.
 A second run only does what has changed. Logs are kept in build/logs. Ends in `N passed, N failed, N skipped`.
 TEXT
 }
 
 checks=()
-all=(release sanitizers fuzz format tidy sizes)
+all=(release sanitizers fuzz format sizes)
 for argument; do
     case $argument in
         -h | --help) usage && exit ;;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# clang-tidy over every host .cpp of the product, and with TIDY_TESTS=1 of the tests too, as .clang-tidy says.
+# Not part of a full run. clang-tidy over every host .cpp of the product, and with TIDY_TESTS=1 of the tests too, as .clang-tidy says.
 # Uses the compile commands of the Release build. A file is looked at again only when it, a header or the rules have
 # changed.
 . "$(dirname "$0")/check.sh"
