@@ -11,11 +11,13 @@ configureAndBuild build/sanitizers -DCMAKE_BUILD_TYPE=Debug -DMATTE_SANITIZE=add
     -DMATTE_GUI=OFF -DMATTE_CUDA=OFF
 
 # A process for each test, as ctest has it, would take a second of each test to start: one process for each core here.
-# Benchmarks only wait.
+# Left out: what measures time, and what calculates for a minute with code that shorter tests go through too.
+leftOut=Bench.*:ProcessorRates.AreMeasured*:LabCommand.Shows*:LabCommand.HoldsTheNetwork*:EvaluateCommand.ScoresTheSynthetic*
+leftOut+=:Steady.SlowMotion*:Steady.Flicker*:Steady.AMovingHand*:Cli.StopsCleanlyWhenInterrupted
 shards=2
 for ((i = 0; i < shards; ++i)); do
     GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i timeout 900 build/sanitizers/tests/matte_tests \
-        --gtest_filter='-Bench.*' >"build/sanitizers/shard$i.txt" 2>&1 &
+        --gtest_filter="-$leftOut" >"build/sanitizers/shard$i.txt" 2>&1 &
     running[i]=$!
 done
 for ((i = 0; i < shards; ++i)); do
