@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <span>
@@ -45,6 +46,8 @@ public:
     PipeWireCamera() : connection_([this] { onCamerasChanged(); }, false) {}
     ~PipeWireCamera() override {
         if (!stream_) return;
+        // A loop that copies pictures without a pause gives its lock to nobody else.
+        isClosing_ = true;
         const LoopLock lock(connection_.loop());
         pw_stream_destroy(stream_);
     }
@@ -165,7 +168,7 @@ private:
             newest = buffer;
         }
         if (!newest) return;
-        if (agreed_) deliver(*newest->buffer);
+        if (agreed_ && !isClosing_) deliver(*newest->buffer);
         pw_stream_queue_buffer(stream_, newest);
     }
 
@@ -201,6 +204,7 @@ private:
     std::string serial_;      // of the camera as it is plugged in now
     std::string oldFault_;    // one from before says nothing about this attempt
     PipeWireConnection connection_;
+    std::atomic<bool> isClosing_{false};
     pw_stream* stream_ = nullptr;
     pw_stream_events events_{};
     spa_hook listener_{};

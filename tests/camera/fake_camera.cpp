@@ -136,7 +136,7 @@ void FakeCamera::State::fill() {
     pw_buffer* buffer = pw_stream_dequeue_buffer(stream);
     if (!buffer) return;
     spa_data& data = buffer->buffer->datas[0];
-    drawPicture(20 + sent % 200);
+    if (!options.still || picture.empty()) drawPicture(20 + sent % 200);
     const std::size_t size = std::min<std::size_t>(picture.size(), data.maxsize);
     std::memcpy(data.data, picture.data(), size);
     data.chunk->offset = 0;

@@ -21,6 +21,7 @@ struct FakeCameraOptions {
     std::string refusal = {};      ///< what it answers when a program wants to start it
     std::uint32_t onlyFormat = 0;  ///< SPA's number of the one format that raw modes are offered in
     int strideError = 0;           ///< added to the stride that it announces with each picture
+    bool still = false;            ///< one picture over and over, faster than others can copy it
 };
 
 class FakeCamera {

@@ -287,6 +287,17 @@ TEST(PipeWire, ACameraThatSendsH264AloneIsDecoded) {
     EXPECT_EQ(source->info().format, "H264");
 }
 
+/// Copying keeps PipeWire's thread busy all the while here: closing must get its turn.
+TEST(PipeWire, ACameraFasterThanItsPicturesCanBeCopiedIsClosed) {
+    FakeCamera camera({.modes = {{Encoding::bgra, {1920, 1080}, {1000}}}, .still = true});
+    auto source = open("FakeCam");
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(source->read({}));
+    const auto begin = Clock::now();
+    source.reset();
+    std::printf("closed after %.0f ms\n", msSince(begin));
+    EXPECT_LT(msSince(begin), 5000);
+}
+
 TEST(PipeWire, StoppingIsSeenWhileACameraIsLookedFor) {
     FakeCamera camera({.modes = {}});  // it has nothing to offer, which is waited for
     std::stop_source stop;

@@ -4,6 +4,5 @@
 # CUDA code, where nvcc is, for one architecture.
 . "$(dirname "$0")/check.sh"
 buildForTests
-# Once more for what failed: real daemons and a display stand behind some, and a camera now and then never starts.
-runTests build/tests --repeat until-pass:2
+runTests build/tests
 closeCheck
