@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/snapshots.h"
 
-#include <QCoreApplication>
 #include <QDateTime>
 #include <QDir>
 #include <QFileInfo>
-#include <QPointer>
 #include <QStandardPaths>
-#include <QThreadPool>
 
 #include <chrono>
 #include <utility>
 
+#include "gui/save_in_background.h"
 #include "inference/error.h"
 #include "inference/io/image_file.h"
 
@@ -82,22 +80,7 @@ QString Snapshots::leave() {
 }
 
 void Snapshots::save(const std::shared_ptr<const Picture>& picture, const QString& path) {
-    QThreadPool::globalInstance()->start([self = QPointer(this), picture, path] {
-        QString problem;
-        try {
-            writeImage(path.toStdString(), picture->image()->view());
-        } catch (const std::exception& error) {
-            problem = QString::fromStdString(error.what());
-        }
-        QMetaObject::invokeMethod(qApp, [self, path, problem] {
-            if (!self) return;
-            if (problem.isEmpty()) {
-                Q_EMIT self->saved(path);
-            } else {
-                Q_EMIT self->failed(problem);
-            }
-        });
-    });
+    saveInBackground(this, path, [picture, path] { writeImage(path.toStdString(), picture->image()->view()); });
 }
 
 }  // namespace matte

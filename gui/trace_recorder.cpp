@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/trace_recorder.h"
 
-#include <QCoreApplication>
 #include <QDateTime>
 #include <QDir>
 #include <QFileInfo>
-#include <QPointer>
 #include <QStandardPaths>
-#include <QThreadPool>
+
+#include "gui/save_in_background.h"
 
 namespace matte {
 
@@ -25,23 +24,8 @@ void TraceRecorder::start(const QString& path) {
 void TraceRecorder::stop() {
     if (!trace_) return;
     session_.record(nullptr);
-    QThreadPool::globalInstance()->start([self = QPointer(this), trace = std::move(trace_)] {
-        QString problem;
-        try {
-            trace->finish();
-        } catch (const std::exception& error) {
-            problem = QString::fromStdString(error.what());
-        }
-        const QString path = QString::fromStdString(trace->path().string());
-        QMetaObject::invokeMethod(qApp, [self, path, problem] {
-            if (!self) return;
-            if (problem.isEmpty()) {
-                Q_EMIT self->saved(path);
-            } else {
-                Q_EMIT self->failed(problem);
-            }
-        });
-    });
+    const QString path = QString::fromStdString(trace_->path().string());
+    saveInBackground(this, path, [trace = std::move(trace_)] { trace->finish(); });
     trace_.reset();
 }
 

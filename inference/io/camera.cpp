@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <tuple>
 
 #include "inference/error.h"
+#include "inference/image.h"
 
 namespace matte {
 namespace {
@@ -17,6 +19,9 @@ constexpr double kLeastLiveRate = 24;
 constexpr Size kBestSize{1920, 1080}, kGoodSize{1280, 720};
 /// Taken for a camera that doesn't say.
 constexpr double kUnsaidRate = 30;
+/// What is picked out of a range of rates.
+constexpr std::array<double, 5> kUsualRates{60, 30, 24, 15, 10};
+constexpr double kMostRate = 1000;
 
 /// What a picture costs to read: raw YUV goes on as it is, RGB is larger, MJPG has to be decoded.
 int cost(Encoding encoding) {
@@ -58,6 +63,26 @@ double sizeRank(Size size, double rate) {
 }
 
 }  // namespace
+
+void addSize(std::vector<Size>& sizes, std::uint32_t width, std::uint32_t height) {
+    if (width == 0 || height == 0 || width > kMostCameraSide || height > kMostCameraSide) return;
+    const Size size{int(width), int(height)};
+    if (size.pixels() > Image::kMaxPixels) return;
+    if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
+}
+
+void addRates(std::vector<double>& rates, double least, double most) {
+    rates.push_back(most);
+    for (const double usual : kUsualRates) {
+        if (usual >= least && usual <= most) rates.push_back(usual);
+    }
+}
+
+void tidyRates(std::vector<double>& rates) {
+    std::erase_if(rates, [](double rate) { return !(rate > 0 && rate <= kMostRate); });
+    std::sort(rates.begin(), rates.end(), std::greater<>());
+    rates.erase(std::unique(rates.begin(), rates.end()), rates.end());
+}
 
 bool isReadable(Encoding encoding) {
     return encoding != Encoding::any && encoding != Encoding::other;

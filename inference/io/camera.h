@@ -3,6 +3,8 @@
 // Plain values; any thread.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,6 +37,17 @@ struct CaptureChoice {
     double rate = 0;
     bool operator==(const CaptureChoice&) const = default;
 };
+
+/// The longest side of a picture that a camera is believed to have.
+inline constexpr std::uint32_t kMostCameraSide = 16384;
+/// Adds a size that a camera announces, once, unless there can be no such picture.
+void addSize(std::vector<Size>& sizes, std::uint32_t width, std::uint32_t height);
+/// What is picked out of a range of sizes.
+inline constexpr std::array<Size, 5> kUsualSizes{{{1920, 1080}, {1280, 720}, {960, 540}, {640, 480}, {320, 240}}};
+/// Adds what is picked out of a range of rates: the highest, and the usual ones.
+void addRates(std::vector<double>& rates, double least, double most);
+/// Leaves those that can be, each once, the highest first.
+void tidyRates(std::vector<double>& rates);
 
 /// Whether frames of that encoding can be read.
 bool isReadable(Encoding encoding);

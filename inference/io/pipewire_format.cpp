@@ -20,11 +20,7 @@
 namespace matte {
 namespace {
 
-constexpr std::uint32_t kMostSide = 16384;
 constexpr std::size_t kMostModes = 512;  // in one format; real cameras have a few
-/// What is picked out of a range of sizes or rates.
-constexpr std::array<Size, 5> kUsualSizes{{{1920, 1080}, {1280, 720}, {960, 540}, {640, 480}, {320, 240}}};
-constexpr std::array<double, 5> kUsualRates{60, 30, 24, 15, 10};
 
 struct KnownFormat {
     std::uint32_t spa;
@@ -92,26 +88,19 @@ Values<T> valuesOf(const spa_pod* format, std::uint32_t key, std::uint32_t type)
     return {choice, {static_cast<const T*>(SPA_POD_BODY_CONST(values)), count}};
 }
 
-void addSize(std::vector<Size>& sizes, spa_rectangle r) {
-    if (r.width == 0 || r.height == 0 || r.width > kMostSide || r.height > kMostSide) return;
-    const Size size{int(r.width), int(r.height)};
-    if (size.pixels() > Image::kMaxPixels) return;
-    if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
-}
-
 std::vector<Size> sizesOf(const spa_pod* format) {
     const auto values = valuesOf<spa_rectangle>(format, SPA_FORMAT_VIDEO_size, SPA_TYPE_Rectangle);
     std::vector<Size> sizes;
     if (!values.isRange()) {
-        for (const auto& size : values.choices()) addSize(sizes, size);
+        for (const auto& size : values.choices()) addSize(sizes, size.width, size.height);
         return sizes;
     }
     const spa_rectangle least = values.all[1], most = values.all[2];
-    addSize(sizes, values.all[0]);
+    addSize(sizes, values.all[0].width, values.all[0].height);
     for (const Size usual : kUsualSizes) {
         const auto width = std::uint32_t(usual.width), height = std::uint32_t(usual.height);
         if (width >= least.width && width <= most.width && height >= least.height && height <= most.height) {
-            addSize(sizes, {width, height});
+            addSize(sizes, width, height);
         }
     }
     return sizes;
@@ -122,17 +111,11 @@ std::vector<double> ratesOf(const spa_pod* format) {
     const auto rateOf = [](spa_fraction f) { return f.denom == 0 ? 0.0 : double(f.num) / f.denom; };
     std::vector<double> rates;
     if (values.isRange()) {
-        const double least = rateOf(values.all[1]), most = rateOf(values.all[2]);
-        if (most <= 1000) rates.push_back(most);
-        for (const double usual : kUsualRates) {
-            if (usual >= least && usual <= most) rates.push_back(usual);
-        }
+        addRates(rates, rateOf(values.all[1]), rateOf(values.all[2]));
     } else {
         for (const auto& rate : values.choices()) rates.push_back(rateOf(rate));
     }
-    std::erase_if(rates, [](double rate) { return !(rate > 0 && rate <= 1000); });
-    std::sort(rates.begin(), rates.end(), std::greater<>());
-    rates.erase(std::unique(rates.begin(), rates.end()), rates.end());
+    tidyRates(rates);
     return rates;
 }
 
@@ -159,7 +142,7 @@ spa_fraction fractionOf(double rate) {
     return {std::uint32_t(std::lround(rate * 1000)), 1000};
 }
 
-spa_rectangle kLeast{1, 1}, kMost{kMostSide, kMostSide}, kUsual{1280, 720};
+spa_rectangle kLeast{1, 1}, kMost{kMostCameraSide, kMostCameraSide}, kUsual{1280, 720};
 spa_fraction kLeastRate{0, 1}, kMostRate{1000, 1}, kUsualRate{30, 1};
 
 }  // namespace

@@ -14,10 +14,6 @@ namespace matte {
 namespace {
 
 constexpr std::uint32_t kMostAnswers = 256;  // a driver that never ends its list is cut off
-constexpr std::uint32_t kMostSide = 16384;
-/// What is picked out of a range of sizes.
-constexpr std::array<Size, 5> kUsualSizes{{{1920, 1080}, {1280, 720}, {960, 540}, {640, 480}, {320, 240}}};
-constexpr std::array<double, 5> kUsualRates{60, 30, 24, 15, 10};
 
 struct KnownFormat {
     std::uint32_t fourcc;
@@ -63,34 +59,23 @@ std::vector<double> readRates(const V4l2File& file, std::uint32_t fourcc, Size s
             rates.push_back(rateOf(answer.discrete));
             continue;
         }
-        const double most = rateOf(answer.stepwise.min), least = rateOf(answer.stepwise.max);
-        rates.push_back(most);
-        for (const double usual : kUsualRates) {
-            if (usual >= least && usual <= most) rates.push_back(usual);
-        }
+        // The shortest interval is the highest rate.
+        addRates(rates, rateOf(answer.stepwise.max), rateOf(answer.stepwise.min));
         break;  // a range is the only answer
     }
-    std::erase_if(rates, [](double rate) { return !(rate > 0 && rate <= 1000); });
-    std::sort(rates.begin(), rates.end(), std::greater<>());
-    rates.erase(std::unique(rates.begin(), rates.end()), rates.end());
+    tidyRates(rates);
     return rates;
 }
 
 std::vector<Size> readSizes(const V4l2File& file, std::uint32_t fourcc) {
     std::vector<Size> sizes;
-    const auto add = [&](std::uint32_t width, std::uint32_t height) {
-        const Size size{int(width), int(height)};
-        if (width == 0 || height == 0 || width > kMostSide || height > kMostSide) return;
-        if (size.pixels() > Image::kMaxPixels) return;
-        if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
-    };
     for (std::uint32_t i = 0; i < kMostAnswers; ++i) {
         v4l2_frmsizeenum answer{};
         answer.index = i;
         answer.pixel_format = fourcc;
         if (file.control(VIDIOC_ENUM_FRAMESIZES, &answer) < 0) break;
         if (answer.type == V4L2_FRMSIZE_TYPE_DISCRETE) {
-            add(answer.discrete.width, answer.discrete.height);
+            addSize(sizes, answer.discrete.width, answer.discrete.height);
             continue;
         }
         const v4l2_frmsize_stepwise& range = answer.stepwise;
@@ -100,10 +85,10 @@ std::vector<Size> readSizes(const V4l2File& file, std::uint32_t fourcc) {
                                 (height - range.min_height) % std::max(1U, range.step_height) == 0;
             if (width >= range.min_width && width <= range.max_width && height >= range.min_height &&
                 height <= range.max_height && onStep) {
-                add(width, height);
+                addSize(sizes, width, height);
             }
         }
-        add(range.max_width, range.max_height);
+        addSize(sizes, range.max_width, range.max_height);
         break;  // a range is the only answer
     }
     return sizes;

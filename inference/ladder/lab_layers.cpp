@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lab layers: the layers around a convolution, each alone, at the course's four sizes and batch 4.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <sstream>
 
@@ -17,8 +18,8 @@ constexpr int kBatch = 4;
 struct Kind {
     const char* name;
     const char* title;
-    double cpuSeconds[4], gpuSeconds[4];  ///< the course', NAN where they have none
-    double mean[4];
+    std::array<double, 4> cpuSeconds, gpuSeconds;  ///< the course', NAN where they have none
+    std::array<double, 4> mean;
     std::unique_ptr<Layer> (*make)(const PlainLayers& layers, const Shape& in);
     std::size_t (*outFloats)(const Shape& in);
 };
@@ -48,7 +49,7 @@ std::size_t quarter(const Shape& in) {
     return in.floats() / 4;
 }
 
-constexpr double kNone[4] = {NAN, NAN, NAN, NAN};
+constexpr std::array<double, 4> kNone{NAN, NAN, NAN, NAN};
 
 const Kind kKinds[] = {
     {"batchnorm",
@@ -72,13 +73,8 @@ const Kind kKinds[] = {
      {0, 0, 0, 0},
      makeMaxPool,
      quarter},
-    {"upconv",
-     "Transposed convolution to this size, batch 4 (the course left it open)",
-     {kNone[0], kNone[1], kNone[2], kNone[3]},
-     {kNone[0], kNone[1], kNone[2], kNone[3]},
-     {kNone[0], kNone[1], kNone[2], kNone[3]},
-     makeUpConv,
-     same},
+    {"upconv", "Transposed convolution to this size, batch 4 (the course left it open)", kNone, kNone, kNone,
+     makeUpConv, same},
 };
 
 struct Way {

@@ -10,11 +10,10 @@ The files in tests/data are committed; Debian's python3-torch made them.
 import sys
 
 import torch
-from torch import nn
 from torch.nn import functional as F
 
 sys.dont_write_bytecode = True
-from dump_network import UNet, save  # noqa: E402  pylint: disable=wrong-import-position
+from dump_network import random_network, save  # noqa: E402  pylint: disable=wrong-import-position
 
 
 def same_padding(size, kernel, stride, dilation):
@@ -62,16 +61,7 @@ def operations():
 
 
 def network(widths, height, width, seed):
-    torch.manual_seed(seed)
-    net = UNet(widths)
-    for module in net.modules():
-        if isinstance(module, nn.BatchNorm2d):
-            nn.init.uniform_(module.weight, 0.7, 1.4)
-            nn.init.uniform_(module.bias, -0.3, 0.3)
-            nn.init.uniform_(module.running_mean, -0.3, 0.3)
-            nn.init.uniform_(module.running_var, 0.2, 1.2)
-    nn.init.uniform_(net.out.weight, -0.6, 0.6)
-    net.eval()
+    net = random_network(widths, seed)
     image, blocks = torch.randn(1, 3, height, width), {}
     with torch.no_grad():
         net(image, blocks)

@@ -74,9 +74,10 @@ def save(path, tensors, metadata):
         file.write(struct.pack("<Q", len(text)) + text + data)
 
 
-def main(folder):
-    torch.manual_seed(20)
-    net = UNet(WIDTHS)
+def random_network(widths, seed):
+    """Of the seed alone, and with batch norms that do something."""
+    torch.manual_seed(seed)
+    net = UNet(widths)
     for module in net.modules():
         if isinstance(module, nn.BatchNorm2d):
             nn.init.uniform_(module.weight, 0.7, 1.4)
@@ -85,6 +86,11 @@ def main(folder):
             nn.init.uniform_(module.running_var, 0.2, 1.2)
     nn.init.uniform_(net.out.weight, -0.6, 0.6)
     net.eval()
+    return net
+
+
+def main(folder):
+    net = random_network(WIDTHS, 20)
     image = torch.randn(1, 3, HEIGHT, WIDTH)
     blocks = {}
     with torch.no_grad():
