@@ -36,6 +36,7 @@ LivePage::LivePage(QAction* start, QAction* openVideo, QWidget* parent)
     buttons->addWidget(start_);
     buttons->addWidget(video_);
     buttons->addStretch();
+    rows_->setContentsMargins(0, 0, 0, 0);
     rows_->setHorizontalSpacing(12);
     rows_->setVerticalSpacing(10);
     auto* facts = new QWidget;

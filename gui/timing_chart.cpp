@@ -15,7 +15,7 @@ namespace matte {
 namespace {
 
 constexpr int kMargin = 14, kGap = 18, kSummary = 36, kChart = 182, kDetails = 52, kTitle = 20, kRow = 17;
-constexpr int kFigurePixels = 10, kFigureRow = 14, kFigures = 3 * kFigureRow, kFigureNames = 58;
+constexpr int kFigurePixels = 10, kFigureRow = 14, kFigures = 3 * kFigureRow, kFigureNames = 64;
 constexpr QRgb kPaper = qRgba(16, 17, 20, 224), kInk = qRgb(240, 241, 243), kFaint = qRgb(166, 171, 180),
                kRule = qRgba(255, 255, 255, 36), kFill = qRgb(116, 143, 252), kWarn = qRgb(255, 146, 73);
 constexpr double kHotShare = 0.15;  // of a frame: a layer that takes so much is red
@@ -75,17 +75,23 @@ void paintStages(QPainter& painter, const QRect& area, const LiveStatistics& sta
     rows.push_back(statistics.present);
     float longest = 1e-3F;
     for (const auto& row : rows) longest = std::max(longest, row.ms.p50);
+    // All of them, however many: closer together, and smaller, where they need to be.
+    const int step = std::min(kRow, (area.height() - kTitle) / int(rows.size()));
+    const QFont usual = painter.font();
+    QFont fitting = usual;
+    fitting.setPixelSize(std::min(usual.pixelSize(), step - 3));
+    painter.setFont(fitting);
     int y = area.top() + kTitle;
     for (const auto& row : rows) {
-        if (y + kRow > area.bottom() + 1) break;
-        const QRect line(area.left(), y, area.width(), kRow - 2);
+        const QRect line(area.left(), y, area.width(), step - 2);
         QRect bar = line;
         bar.setWidth(std::max(1, int(float(area.width()) * row.ms.p50 / longest)));
         painter.fillRect(bar, QColor::fromRgba((kFill & 0xffffffU) | 0x50000000U));
         write(painter, line.adjusted(4, 0, -70, 0), QString::fromStdString(row.name), kInk);
         write(painter, line.adjusted(0, 0, -4, 0), milliseconds(double(row.ms.p50)), kInk, Qt::AlignRight);
-        y += kRow;
+        y += step;
     }
+    painter.setFont(usual);
 }
 
 double sumOf(const std::vector<StageStatistics>& stages) {

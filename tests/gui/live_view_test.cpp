@@ -7,6 +7,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QPainter>
 #include <QSignalSpy>
 #include <QTest>
 
@@ -19,6 +20,7 @@
 #include "gui/look_panel.h"
 #include "gui/snapshots.h"
 #include "gui/status_line.h"
+#include "gui/timing_chart.h"
 #include "gui/timing_text.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/live_fixture.h"
@@ -60,6 +62,31 @@ private Q_SLOTS:
         statistics.rates = MachineRates{};
         QVERIFY(layerDetails(statistics, 0)[1].contains("– of the hardware's limit"));
         QVERIFY(limitText(statistics).contains("not known"));
+    }
+
+    void everyStageIsDrawnHoweverManyThereAre() {
+        const auto drawn = [](float present) {
+            TimingView view;
+            LiveStatistics& statistics = view.report.statistics;
+            for (int i = 0; i < 13; ++i) {
+                StageStatistics stage;
+                stage.name = "stage " + std::to_string(i);
+                stage.ms.p50 = 1;
+                stage.ms.samples = 1;
+                statistics.stages.push_back(stage);
+            }
+            statistics.present.name = "present";  // the last
+            statistics.present.ms.p50 = present;
+            QImage image(900, timingHeight(false), QImage::Format_ARGB32_Premultiplied);
+            image.fill(Qt::black);
+            QPainter painter(&image);
+            QFont font = painter.font();
+            font.setPixelSize(12);
+            painter.setFont(font);
+            paintTiming(painter, image.size(), view);
+            return image.copy(TimingLayout(image.size()).stages);
+        };
+        QVERIFY(drawn(0.25F) != drawn(0.75F));
     }
 
     void theStatisticsHoldLimitsAndWhatTheProgramTakes() {
