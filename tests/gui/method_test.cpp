@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The method of the live network, chosen in the timing overlay while the test person runs, and by the command line.
 #include <QAction>
+#include <QElapsedTimer>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QMenu>
@@ -46,14 +47,21 @@ const Method kBroken{"cpu-broken",
                          return std::make_unique<BrokenMethod>();
                      }};
 
-/// A window whose live engine is a real one with a small network, and in front of it the synthetic person.
+/// A window whose live engine is a real one with a small network, and in front of it the synthetic person. With
+/// MATTE_METHOD_MODEL=FILE it is this computer's best engine, that model and a person of 1080p instead: so that
+/// `gui_tests Method everyMethodThatRunsHereTakesEffect` prints what people would wait for.
 struct MethodFixture {
     explicit MethodFixture(const Method* first = nullptr)
         : methods(std::make_shared<ladder::MethodSwitch>(first)), base({}, startup()) {}
 
     Startup startup() {
-        const EngineOptions options{.kind = EngineKind::cpu, .networkLongestSide = 64, .precision = Precision::fp32};
-        const auto file = [] { return Safetensors::parse(encodeSafetensors(randomUNet({4, 8, 16}, 1)), "tiny"); };
+        const QByteArray named = qgetenv("MATTE_METHOD_MODEL");
+        EngineOptions options{.kind = EngineKind::cpu, .networkLongestSide = 64, .precision = Precision::fp32};
+        if (!named.isEmpty()) options = {};
+        const auto file = [named] {
+            if (!named.isEmpty()) return Safetensors::read(named.toStdString());
+            return Safetensors::parse(encodeSafetensors(randomUNet({4, 8, 16}, 1)), "tiny");
+        };
         const auto makeEngine = [options, file, methods = methods]() -> std::unique_ptr<Engine> {
             const auto loadModel = [file] {
                 return std::make_shared<const ladder::Model>(ladder::Model::load(file()));
@@ -75,7 +83,8 @@ struct MethodFixture {
         return nullptr;
     }
     void start() const {
-        window().goLive("test:person:160x120@30");
+        const bool isLarge = qEnvironmentVariableIsSet("MATTE_METHOD_MODEL");
+        window().goLive(isLarge ? "test:person:1920x1080@30" : "test:person:160x120@30");
         QTest::keyClick(&window(), Qt::Key_F3);
         showMore();
         QVERIFY(row().isVisible());
@@ -124,6 +133,30 @@ private Q_SLOTS:
         live.line("Product (default)")->trigger();
         QTRY_COMPARE_WITH_TIMEOUT(live.report()["name"].toString(), QString("product"), kPatience);
         live.showMore();
+        QVERIFY(!live.base.hasError());
+    }
+
+    void everyMethodThatRunsHereTakesEffect() {
+        const MethodFixture live;
+        live.start();
+        for (const Method& method : ladder::methods()) {
+            if (!method.network || !whyUnavailable(method).empty()) continue;
+            for (const Method* next : {&method, static_cast<const Method*>(nullptr)}) {
+                const QString name =
+                    next ? QString::fromUtf8(next->name.data(), qsizetype(next->name.size())) : "product";
+                QElapsedTimer clock;
+                clock.start();
+                live.methods->choose(next);
+                QTRY_COMPARE_WITH_TIMEOUT(live.report()["name"].toString(), name, kPatience);
+                const auto before = live.window().live().framesPresented();
+                QTRY_VERIFY_WITH_TIMEOUT(live.window().live().framesPresented() > before, kPatience);
+                const auto waited = static_cast<long long>(clock.elapsed());
+                QTRY_VERIFY_WITH_TIMEOUT(!next || live.report().contains("alphaDifference"), kPatience);
+                const QJsonObject difference = live.report()["alphaDifference"].toObject();
+                qInfo("%-16s its first picture after %5lld ms, alpha differs by at most %.1e", qPrintable(name), waited,
+                      difference["maximum"].toDouble());
+            }
+        }
         QVERIFY(!live.base.hasError());
     }
 
