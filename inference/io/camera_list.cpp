@@ -8,11 +8,15 @@
 #include <thread>
 #include <utility>
 
+#include "inference/error.h"
+#ifdef _WIN32
+#include "inference/io/media_foundation_camera.h"
+#else
 #include "inference/io/v4l2_camera.h"
+#endif
 #ifdef MATTE_HAVE_PORTAL
 #include <optional>
 
-#include "inference/error.h"
 #include "inference/io/camera_portal.h"
 #endif
 #ifdef MATTE_HAVE_PIPEWIRE
@@ -23,10 +27,48 @@
 namespace matte {
 namespace {
 
+#ifdef _WIN32
+/// Windows tells of new devices to windows alone; asking for the list takes longer than a look at a folder does.
+constexpr std::chrono::milliseconds kLook{1000};
+constexpr const char* kSystem = "Media Foundation";
+
+/// Media Foundation's cameras, for one thread.
+class Devices {
+public:
+    /// Which are plugged in, without waking them up.
+    std::vector<std::string> pluggedIn() {
+        plugged_ = pluggedInCameras();
+        std::vector<std::string> ids;
+        for (const auto& camera : plugged_) ids.push_back(idOf(*camera.Get()));
+        return ids;
+    }
+    /// What those of the last look can do, for which each is opened.
+    [[nodiscard]] std::vector<CameraInfo> describe() const { return describeCameras(plugged_); }
+
+private:
+    const MediaFoundation platform_;
+    std::vector<ComPtr<IMFActivate>> plugged_;
+};
+#else
 /// The kernel tells of new devices through udev; a look at the folder twice a second does without it.
 constexpr std::chrono::milliseconds kLook{500};
+constexpr const char* kSystem = "V4L2";
 
-/// V4L2's cameras, looked for on a thread of its own.
+/// V4L2's cameras, for one thread.
+class Devices {
+public:
+    /// Which are plugged in, without waking them up.
+    static std::vector<std::filesystem::path> pluggedIn() { return systemCalls().devices(); }
+    /// What they can do, for which each is opened.
+    static std::vector<CameraInfo> describe() {
+        std::vector<CameraInfo> found;
+        for (auto& device : listDevices(systemCalls())) found.push_back(std::move(device.camera));
+        return found;
+    }
+};
+#endif
+
+/// The system's own cameras, looked for on a thread of its own.
 class DeviceWatch {
 public:
     explicit DeviceWatch(std::function<void()> changed)
@@ -42,24 +84,25 @@ public:
     }
 
 private:
-    void watch(const std::stop_token& stop) {
-        std::vector<std::filesystem::path> seen;
+    void watch(const std::stop_token& stop) try {
+        Devices devices;
+        decltype(devices.pluggedIn()) seen;
         while (!stop.stop_requested()) {
-            auto now = systemCalls().devices();
+            auto now = devices.pluggedIn();
             // Asking a device wakes it up: only when something has changed. One that may not be opened yet, because
             // its permissions come a moment after it, has no modes and is asked again.
             bool unclear = false;
             for (const auto& camera : cameras()) unclear |= camera.modes.empty();
-            if (now != seen || unclear || !isKnown_) look();
+            if (now != seen || unclear || !isKnown_) show(devices.describe());
             seen = std::move(now);
             std::unique_lock lock(mutex_);
             looked_.wait_for(lock, stop, kLook, [] { return false; });
         }
+    } catch (const Error&) {  // Windows without Media Foundation: opening a camera says so
+        show({});
     }
 
-    void look() {
-        std::vector<CameraInfo> found;
-        for (auto& device : listDevices(systemCalls())) found.push_back(std::move(device.camera));
+    void show(std::vector<CameraInfo> found) {
         bool changed = false;
         {
             const std::lock_guard lock(mutex_);
@@ -122,7 +165,7 @@ std::string CameraList::system() const {
     if (!backends_->pipewire.cameras().empty()) return "PipeWire";
     if (backends_->devices.cameras().empty() && backends_->pipewire.isConnected()) return "PipeWire";
 #endif
-    return "V4L2";
+    return kSystem;
 }
 
 std::unique_ptr<FrameSource> openCamera(const std::string& name,
@@ -145,7 +188,11 @@ std::unique_ptr<FrameSource> openCamera(const std::string& name,
     // Some sandboxes let cameras through without the portal; with none to be seen, its answer is the reason.
     if (refusal && listDevices(systemCalls()).empty()) throw *refusal;
 #endif
+#ifdef _WIN32
+    return openMediaFoundationCamera(pluggedInCameras, name, settings, stop);
+#else
     return openV4l2Camera(systemCalls(), name, settings, stop);
+#endif
 }
 
 }  // namespace matte

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cameras of this computer, kept up to date: PipeWire's where it has some, the kernel's (V4L2) otherwise. Any
-// thread.
+// The cameras of this computer, kept up to date: PipeWire's where it has some, the kernel's (V4L2) otherwise, and
+// Media Foundation's on Windows. Any thread.
 //   CameraList list([this] { postCamerasChanged(); });
 //   for (const auto& camera : list.cameras()) show(camera.name);
 #pragma once
@@ -27,7 +27,7 @@ public:
     [[nodiscard]] std::vector<CameraInfo> cameras() const;
     /// Waits until the cameras that are plugged in are known; for programs that list them once.
     void waitUntilKnown(std::chrono::milliseconds most) const;
-    /// Who lists them: "PipeWire" or "V4L2".
+    /// Who lists them: "PipeWire", "V4L2" or "Media Foundation".
     [[nodiscard]] std::string system() const;
 
 private:

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// On Windows a camera's H264 is decoded by Media Foundation before it gets here (media_foundation_camera.cpp), and
+// nothing makes an H264Decoder, whose sockets are not there.
+#include "inference/error.h"
+#include "inference/io/h264_decoder.h"
+
+namespace matte {
+
+H264Decoder::H264Decoder(PixelMemory /*memory*/, std::function<void(Frame)> /*deliver*/, std::function<void()> /*fail*/)
+    : pool_(0) {
+    throw Error(Area::source, "H264 can't be decoded here: choose another format, or another camera.");
+}
+H264Decoder::~H264Decoder() = default;
+void H264Decoder::put(std::span<const std::uint8_t> /*unit*/, std::uint64_t /*number*/, Time /*captured*/) {}
+
+}  // namespace matte
