@@ -200,7 +200,12 @@ void Viewport::paintGL() {
     view.surround = toRgb(colors_.surround);
     view.checker[0] = toRgb(colors_.checkerLight);
     view.checker[1] = toRgb(colors_.checkerDark);
-    presenter_->draw(view, pixels);
+    try {
+        presenter_->draw(view, pixels);
+    } catch (const Error& error) {
+        presenter_->clear();
+        Q_EMIT failed(QString::fromStdString(error.what()));
+    }
     liveMs_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 

@@ -3,6 +3,9 @@
 
 #include <GL/glew.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "inference/error.h"
 
 namespace matte {
@@ -29,6 +32,13 @@ std::string deviceOfContext() {
     return {reinterpret_cast<const char*>(uuid), sizeof uuid};
 }
 
+bool drawnByProcessor(std::string_view renderer) {
+    constexpr std::string_view kNames[] = {
+        "llvmpipe",   "softpipe", "swrast", "Software Rasterizer", "SwiftShader", "Microsoft Basic Render",
+        "GDI Generic"};
+    return std::ranges::any_of(kNames, [&](auto name) { return renderer.find(name) != renderer.npos; });
+}
+
 }  // namespace
 
 GlFacts initializeGl() {
@@ -47,6 +57,7 @@ GlFacts initializeGl() {
     }
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &facts.maxTextureSide);
     facts.device = deviceOfContext();
+    facts.software = drawnByProcessor(facts.renderer);
     facts.immutableStorage = (GLEW_VERSION_4_2 || GLEW_ARB_texture_storage) && glTexStorage2D;
     return facts;
 }

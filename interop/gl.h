@@ -14,6 +14,7 @@ struct GlFacts {
     std::string version;            ///< GL_VERSION
     std::string device;             ///< its UUID, 16 bytes, as CUDA has it too; empty where OpenGL does not tell
     int maxTextureSide = 0;         ///< pixels
+    bool software = false;          ///< the processor draws
     bool immutableStorage = false;  ///< glTexStorage2D: OpenGL 4.2 or ARB_texture_storage
 };
 

@@ -78,14 +78,18 @@ Presenter::Presenter(const GlFacts& facts, bool allowInterop)
     : before_(facts),
       after_(facts),
       live_{{{GlTexture(facts), CudaGlTexture(facts)}, {GlTexture(facts), CudaGlTexture(facts)}}},
-      interopReason_(allowInterop ? "" : "It was switched off") {
+      interopReason_(allowInterop ? "" : "It was switched off"),
+      software_(facts.software) {
     GLuint id = linkProgram(kPresentFrag);
     const auto at = [&id](const char* name) { return glGetUniformLocation(id, name); };
     picture_ = {id, at("viewport"), at("origin"), at("extent"), at("cell"), at("checker"), at("picture")};
     try {
+        id = linkProgram(kExactFrag);
+        exact_ = {id, at("corner"), at("picture")};
         id = linkProgram(kSplitFrag);
     } catch (...) {
         glDeleteProgram(picture_.id);
+        glDeleteProgram(exact_.id);  // 0 where it was not made
         throw;
     }
     split_ = {id, at("viewport"), at("middle"), at("ratio")};
@@ -99,8 +103,7 @@ Presenter::Presenter(const GlFacts& facts, bool allowInterop)
 Presenter::~Presenter() {
     glDeleteSamplers(int(samplers_.size()), samplers_.data());
     glDeleteVertexArrays(1, &vertexArray_);
-    glDeleteProgram(picture_.id);
-    glDeleteProgram(split_.id);
+    for (const GLuint id : {picture_.id, exact_.id, split_.id}) glDeleteProgram(id);
 }
 
 void Presenter::clear() {
@@ -111,18 +114,24 @@ void Presenter::clear() {
         textures.shared.release();
     }
     shown_ = nullptr;
+    shrunk_.take(nullptr);
     path_ = {};
 }
 
 void Presenter::show(const Picture& picture) {
     LiveTextures& textures = live_[nextLive_ ^= 1];
     if (showFromDevice(picture, textures.shared)) {
+        shrunk_.take(nullptr);
         shown_ = &textures.shared.texture();
         path_ = {true, "", 0};
         return;
     }
     const auto image = picture.image();
-    textures.uploaded.upload(image->view());
+    if (software_) {
+        shrunk_.take(image);
+    } else {
+        textures.uploaded.upload(image->view());
+    }
     shown_ = &textures.uploaded;
     path_ = {false, picture.device() ? interopReason_ : "The picture was made on the CPU", image->bytes()};
 }
@@ -163,6 +172,32 @@ void Presenter::drawPicture(GlTexture& texture, const View& view, Size viewport,
     glBindTexture(GL_TEXTURE_2D, 0);
 }
 
+// Each pixel of the texture is one of `picture`, where it is drawn.
+void Presenter::drawExact(const GlTexture& texture, Box picture, Size viewport, Box seen) {
+    if (seen.empty()) return;
+    glUseProgram(exact_.id);
+    glUniform2f(exact_.corner, float(picture.left), float(viewport.height - picture.top));
+    glUniform1i(exact_.picture, 0);
+    texture.bind(0);
+    glBindSampler(0, samplers_[smooth]);  // without it the texture's own would ask for mipmaps
+    drawBox(seen, viewport);
+    glBindSampler(0, 0);
+    glBindTexture(GL_TEXTURE_2D, 0);
+}
+
+/// Where the live picture is drawn, when its texture has just that size; else an empty box.
+Presenter::Box Presenter::uploadShrunk(const View& view) {
+    const Size own = shrunk_.size();
+    if (own.width == 0) return {};
+    const int left = int(std::lround(view.left)), top = int(std::lround(view.top));
+    const Box whole{left, top, int(std::lround(view.left + view.width)) - left,
+                    int(std::lround(view.top + view.height)) - top};
+    const bool shrinks = view.width < kShrunkBelow * own.width && !whole.empty();
+    const bool exact = shrunk_.uploadAs(shrinks ? Size{whole.width, whole.height} : own, *shown_);
+    path_.bytesUp = shrunk_.bytesUp();
+    return exact ? whole : Box{};
+}
+
 // As tall as what is seen of the picture, with the handle in its middle.
 void Presenter::drawSplit(const View& view, Size viewport, Box seen) {
     if (seen.empty()) return;
@@ -186,9 +221,8 @@ void Presenter::draw(const View& view, Size viewport) {
     glDisable(GL_SCISSOR_TEST);
     glClearColor(float(view.surround.r) / 255, float(view.surround.g) / 255, float(view.surround.b) / 255, 1);
     glClear(GL_COLOR_BUFFER_BIT);
-    GlTexture& before = shown_ ? *shown_ : before_;
-    GlTexture& after = shown_ || after_.empty() ? before : after_;
-    if (before.empty()) return;
+    if (!shown_ && before_.empty()) return;
+    const Box exact = uploadShrunk(view);
     const int left = int(std::clamp(std::round(view.left), 0.0, double(viewport.width)));
     const int right = int(std::clamp(std::round(view.left + view.width), 0.0, double(viewport.width)));
     const int top = int(std::clamp(std::round(view.top), 0.0, double(viewport.height)));
@@ -196,8 +230,14 @@ void Presenter::draw(const View& view, Size viewport) {
     const int split = std::clamp(int(view.split), left, right);
     glEnable(GL_SCISSOR_TEST);
     glBindVertexArray(vertexArray_);
-    drawPicture(before, view, viewport, {left, top, split - left, bottom - top});
-    drawPicture(after, view, viewport, {split, top, right - split, bottom - top});
+    if (!exact.empty()) {
+        drawExact(*shown_, exact, viewport, {left, top, right - left, bottom - top});
+    } else if (shown_) {
+        drawPicture(*shown_, view, viewport, {left, top, right - left, bottom - top});
+    } else {
+        drawPicture(before_, view, viewport, {left, top, split - left, bottom - top});
+        drawPicture(after_.empty() ? before_ : after_, view, viewport, {split, top, right - split, bottom - top});
+    }
     if (view.splitHandle) drawSplit(view, viewport, {left, top, right - left, bottom - top});
     glBindVertexArray(0);
     glUseProgram(0);

@@ -16,6 +16,7 @@
 #include "inference/picture.h"
 #include "interop/cuda_gl_texture.h"
 #include "interop/gl_texture.h"
+#include "interop/shrunk_upload.h"
 
 namespace matte {
 
@@ -62,7 +63,8 @@ public:
     void clear();
 
     /// Draws into the bound framebuffer; without a picture, only the surround. While there is no `after`, `before` is
-    /// drawn for it. Leaves no GL state behind that Qt does not set itself. GUI thread, context current.
+    /// drawn for it. Leaves no GL state behind that Qt does not set itself. Throws Error(engine) when a live picture
+    /// had to be uploaded at another size and could not. GUI thread, context current.
     void draw(const View& view, Size viewport);
 
 private:
@@ -74,10 +76,16 @@ private:
         unsigned id;
         int viewport, origin, extent, cell, checker, picture;
     };
+    struct ExactProgram {
+        unsigned id;
+        int corner, picture;
+    };
     struct SplitProgram {
         unsigned id;
         int viewport, middle, ratio;
     };
+    Box uploadShrunk(const View& view);
+    void drawExact(const GlTexture& texture, Box picture, Size viewport, Box seen);
     void drawPicture(GlTexture& texture, const View& view, Size viewport, Box box);
     void drawSplit(const View& view, Size viewport, Box seen);
     void drawBox(Box box, Size viewport);
@@ -93,8 +101,11 @@ private:
     std::size_t nextLive_ = 0;
     GlTexture* shown_ = nullptr;  ///< one of live_'s, while a live picture is shown
     std::string interopReason_;   ///< why interop is not tried (again) in this context
+    bool software_;               ///< the processor draws
+    ShrunkUpload shrunk_;         ///< shown_'s picture, where the processor draws and the picture is on the host
     PresentPath path_;
     PictureProgram picture_{};
+    ExactProgram exact_{};
     SplitProgram split_{};
     unsigned vertexArray_ = 0;
     std::array<unsigned, 3> samplers_{};  ///< by Filter in presenter.cpp

@@ -307,7 +307,7 @@ void PictureLayer::lay(const ImageView& picture, Placement placement, Rgb color,
     seen.size = layout.seen;
     seen.data = picture.row(layout.seenY) + std::ptrdiff_t(layout.seenX) * bytesPerPixel(picture.format);
     sums_.prepare(layout.seen, layout.scaled);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (threads_ == Threads::all)
     for (int y = 0; y < height; ++y) {
         std::uint8_t* out = frame.row(y);
         const bool bar = y < layout.top || y >= bottom;

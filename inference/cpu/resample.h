@@ -89,10 +89,14 @@ private:
 /// layInto() for frames of a video, one after another, likewise.
 class PictureLayer {
 public:
+    /// All of them are quickest; the GUI thread does better not to wait for others that have much to do.
+    enum class Threads : std::uint8_t { all, callingOne };
+    explicit PictureLayer(Threads threads = Threads::all) : threads_(threads) {}
     /// `frame` is rgba8 and has its size.
     void lay(const ImageView& picture, Placement placement, Rgb color, Image& frame);
 
 private:
+    Threads threads_;
     RowSums sums_;
 };
 

@@ -40,11 +40,15 @@ struct InteropTest : testing::Test {
         facts = initializeGl();
     }
     /// The picture alone, drawn at its own size.
-    Image draw(Presenter& presenter, Size size) {
+    Image draw(Presenter& presenter, Size size) { return drawAt(presenter, size, {0, 0}, size); }
+    /// Drawn as `drawn` with its corner at `corner`, in a viewport of `size`.
+    Image drawAt(Presenter& presenter, Size size, Size corner, Size drawn) {
         context->bindFramebuffer(size);
         View view;
-        view.width = size.width;
-        view.height = size.height;
+        view.left = corner.width;
+        view.top = corner.height;
+        view.width = drawn.width;
+        view.height = drawn.height;
         view.sharpPixels = true;
         view.checker[0] = {90, 10, 200};
         view.checker[1] = {10, 90, 20};
@@ -73,6 +77,49 @@ TEST_F(InteropTest, AnUploadedLivePictureIsDrawnAsItIs) {
     EXPECT_FALSE(presenter.path().interop);
     EXPECT_EQ(presenter.path().reason, "The picture was made on the CPU");
     EXPECT_EQ(presenter.path().bytesUp, 67U * 41 * 4);
+}
+
+TEST_F(InteropTest, WhereTheProcessorDrawsAShrunkLivePictureIsTheMeanOfItsPixels) {
+    facts.software = true;
+    Presenter presenter(facts);
+    const auto image = noise({80, 40}, true, 1);
+    presenter.show(HostPicture(image));
+    const Image drawn = drawAt(presenter, {60, 30}, {9, 7}, {40, 20});
+    EXPECT_EQ(presenter.path().bytesUp, 40U * 20 * 4);
+    for (int y = 0; y < 20; ++y) {
+        const std::uint8_t *above = image->row(2 * y), *below = image->row(2 * y + 1);
+        for (int i = 0; i < 40 * 4; ++i) {
+            const int left = i / 4 * 8 + i % 4, right = left + 4;
+            const double mean = (above[left] + above[right] + below[left] + below[right]) / 4.0;
+            ASSERT_NEAR(drawn.row(7 + y)[4 * 9 + i], mean, 0.51) << i << ", " << y;
+        }
+    }
+    EXPECT_EQ(drawn.row(6)[4 * 20], 0) << "above the picture is its surround";
+    EXPECT_EQ(drawn.row(20)[4 * 8], 0) << "and left of it";
+}
+
+TEST_F(InteropTest, AZoomedLivePictureIsDrawnFromAllItsPixelsAgain) {
+    facts.software = true;
+    Presenter presenter(facts);
+    const auto image = noise({80, 40}, true, 1);
+    presenter.show(HostPicture(image));
+    (void)drawAt(presenter, {80, 40}, {0, 0}, {40, 20});
+    EXPECT_TRUE(same(*image, draw(presenter, image->size())));
+    (void)drawAt(presenter, {80, 40}, {0, 0}, {20, 10});
+    EXPECT_EQ(presenter.path().bytesUp, 20U * 10 * 4);
+    presenter.clear();
+    EXPECT_EQ(draw(presenter, image->size()).row(0)[0], 0) << "the surround";
+}
+
+TEST_F(InteropTest, AShrunkLivePictureKeepsItsTransparency) {
+    const auto image = noise({80, 40}, false, 1);
+    const auto drawnBy = [&](bool software) {
+        facts.software = software;
+        Presenter presenter(facts);
+        presenter.show(HostPicture(image));
+        return drawAt(presenter, {60, 30}, {9, 7}, {40, 20});
+    };
+    EXPECT_TRUE(same(drawnBy(true), drawnBy(false)));
 }
 
 TEST_F(InteropTest, ClearingForgetsTheLivePicture) {
