@@ -13,8 +13,9 @@ Installs what is missing from the distribution (Debian 12, Ubuntu 24.04), builds
   fuzz        each libFuzzer target for a minute
   format      clang-format
   sizes       no file too long
-and, when named, because it takes as long as half of the others:
-  tidy        clang-tidy over the product
+and, when named:
+  tidy        clang-tidy over the product, which takes as long as half of the others
+  windows     Windows' cameras, compiled with MinGW-w64 and tried on Wine where that is installed
 Given names, it runs those alone; --quick stands for `release`. Each can also be run as tests/checks/NAME.sh.
 A second run only does what has changed. Logs are kept in build/logs. Ends in `N passed, N failed, N skipped`.
 TEXT

@@ -26,9 +26,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kStartTime{5000}, kCloseTime{2000};
 
-/// MFSampleExtension_DeviceTimestamp, which some headers lack.
-constexpr GUID kDeviceTimestamp{0x8f3e35e7, 0x2dcd, 0x4887, {0x86, 0x22, 0x2a, 0x58, 0xba, 0xa6, 0x52, 0xb0}};
-
 /// Throws what is told of a camera that answers so.
 void check(const std::string& camera, HRESULT answer) {
     if (FAILED(answer)) throw Error(Area::source, mediaFoundationSentence(camera, std::uint32_t(answer)));
@@ -272,6 +269,7 @@ std::unique_ptr<FrameSource> openHere(const std::function<std::vector<ComPtr<IMF
     const auto cameras = describeCameras(devices);
     const CameraInfo* camera = findCamera(cameras, name);
     if (!camera) refuseMissingCamera(name);
+    if (stop.stop_requested()) throw Cancelled{};
     const auto device =
         std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return idOf(*d.Get()) == camera->id; });
     return std::make_unique<MediaFoundationCamera>(*device, camera->name, settings, stop);

@@ -132,7 +132,7 @@ HRESULT OpenedCamera::readTypes() {
         ComPtr<IMFMediaType> type;
         for (DWORD i = 0; i < kMostTypes && SUCCEEDED(handler->GetMediaTypeByIndex(i, &type)); ++i) {
             formats_.push_back(readFormat(*type.Get()));
-            types_.push_back(std::move(type));
+            types_.push_back(type);
         }
         break;
     }

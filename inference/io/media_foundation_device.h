@@ -18,6 +18,9 @@ namespace matte {
 
 using Microsoft::WRL::ComPtr;
 
+/// MFSampleExtension_DeviceTimestamp, which some headers lack: when the driver had the picture, as MFGetSystemTime.
+inline constexpr GUID kDeviceTimestamp{0x8f3e35e7, 0x2dcd, 0x4887, {0x86, 0x22, 0x2a, 0x58, 0xba, 0xa6, 0x52, 0xb0}};
+
 /// COM and Media Foundation for the thread that makes it. Every object of theirs is let go before it ends.
 class MediaFoundation {
 public:
