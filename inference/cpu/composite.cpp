@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #include <omp.h>
 
@@ -81,11 +82,43 @@ public:
         }
     }
 
+    /// The pixels [begin, end) of a row where nobody stands; `out` is the row's first.
+    void alone(const FieldRow& fieldRow, int y, int begin, int end, std::uint8_t* out) const;
+
 private:
     Background::Kind kind_;
     const Image* plate_;
     float color_[3];
 };
+
+/// Four of the field's channels at once: the processor takes them as one vector.
+void blurredAlone(const FieldRow& fieldRow, int begin, int end, std::uint8_t* out) {
+    const std::uint8_t* encoded = transfer().encoded.data();
+    for (int x = begin; x < end; ++x) {
+        float color[4];
+        fieldRow.sample(x, field::kBlurred, 4, color);  // the fourth is not looked at
+        int step[4];
+        for (int c = 0; c < 4; ++c) step[c] = Transfer::stepOf(color[c]);
+        for (int c = 0; c < 3; ++c) out[4 * x + c] = encoded[step[c]];
+        out[4 * x + 3] = 255;
+    }
+}
+
+void Behind::alone(const FieldRow& fieldRow, int y, int begin, int end, std::uint8_t* out) const {
+    if (kind_ == Background::Kind::transparent) {
+        std::fill(out + 4 * begin, out + 4 * end, std::uint8_t(0));
+    } else if (kind_ == Background::Kind::blur) {
+        blurredAlone(fieldRow, begin, end, out);
+    } else if (plate_) {
+        std::memcpy(out + 4 * begin, plate_->row(y) + 4 * begin, std::size_t(4) * std::size_t(end - begin));
+        for (int x = begin; x < end; ++x) out[4 * x + 3] = 255;
+    } else {
+        const Transfer& tables = transfer();
+        const std::uint8_t pixel[4] = {tables.encode(color_[0]), tables.encode(color_[1]), tables.encode(color_[2]),
+                                       255};
+        for (int x = begin; x < end; ++x) std::memcpy(out + 4 * x, pixel, 4);
+    }
+}
 
 /// The light of the background on the person at one pixel; false where there is next to none.
 bool lightAt(const FieldRow& fieldRow, int x, float* light) {
@@ -97,10 +130,16 @@ void wrap(const float* light, float strength, float* color) {
     for (int c = 0; c < 3; ++c) color[c] = wrapped(color[c], light[c], strength);
 }
 
-/// `rgba` is a row of the picture.
-void compositeRow(const std::uint8_t* rgba,
+/// Of the background on the person, 0 to 1.
+float lightWrapOf(const Look& look) {
+    return look.background.kind == Background::Kind::transparent ? 0.0F : clampUnit(look.lightWrap);
+}
+
+/// The pixels [begin, end) of a row of the picture; `rgba` and `out` are the row's first.
+void compositeRun(const std::uint8_t* rgba,
                   const FieldRow& fieldRow,
-                  Size size,
+                  int begin,
+                  int end,
                   int y,
                   const Look& look,
                   const Behind& behind,
@@ -108,8 +147,10 @@ void compositeRow(const std::uint8_t* rgba,
     const Transfer& tables = transfer();
     const Edge edge = edgeOf(look.threshold, look.softness);
     const bool transparent = look.background.kind == Background::Kind::transparent;
-    const float lightWrap = transparent ? 0.0F : clampUnit(look.lightWrap);
-    for (int x = 0; x < size.width; ++x, out += 4, rgba += 4) {
+    const float lightWrap = lightWrapOf(look);
+    rgba += std::ptrdiff_t(4) * begin;
+    out += std::ptrdiff_t(4) * begin;
+    for (int x = begin; x < end; ++x, out += 4, rgba += 4) {
         const float found = fieldRow.alpha(x, rgba);
         const float shown = shapeAlpha(found, edge), alpha = shown * float(rgba[3]) * (1.0F / 255);
         out[3] = transparent ? std::uint8_t(alpha * 255 + 0.5F) : 255;
@@ -130,6 +171,30 @@ void compositeRow(const std::uint8_t* rgba,
         }
         for (int c = 0; c < 3; ++c)
             out[c] = tables.encode(transparent ? color[c] : mix(background[c], color[c], alpha));
+    }
+}
+
+/// `sides` are those of the field's points above.
+void compositeRow(const std::uint8_t* rgba,
+                  const FieldRow& fieldRow,
+                  const Side* sides,
+                  int width,
+                  int y,
+                  const Look& look,
+                  const Behind& behind,
+                  std::uint8_t* out) {
+    const auto sideAt = [&](int x) { return sides[fieldRow.across[x].first]; };
+    for (int begin = 0, end = 0; begin < width; begin = end) {
+        const Side side = sideAt(begin);
+        while (end < width && sideAt(end) == side) ++end;
+        const std::ptrdiff_t first = std::ptrdiff_t(4) * begin;
+        if (side == Side::background) {
+            behind.alone(fieldRow, y, begin, end, out);
+        } else if (side == Side::person && isOpaque(rgba + first, end - begin)) {
+            std::memcpy(out + first, rgba + first, std::size_t(4) * std::size_t(end - begin));
+        } else {
+            compositeRun(rgba, fieldRow, begin, end, y, look, behind, out);
+        }
     }
 }
 
@@ -184,9 +249,11 @@ void Compositor::over(const ImageView& source,
                       std::stop_token stop,
                       Image& out) {
     prepare(fields.size, source.size, look.stand);
+    sides_.find(fields, edgeOf(look.threshold, look.softness), lightWrapOf(look) > 0);
     const Behind behind(look.background, plate);
     forEachRow(source, fields, stop, [&](const std::uint8_t* rgba, const FieldRow& fieldRow, int y) {
-        compositeRow(rgba, fieldRow, source.size, y, look, behind, out.row(y));
+        const Side* sides = sides_.row(down_[std::size_t(y)].first);
+        compositeRow(rgba, fieldRow, sides, source.size.width, y, look, behind, out.row(y));
     });
 }
 

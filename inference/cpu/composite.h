@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "inference/cpu/sides.h"
 #include "inference/cpu/source_rows.h"
 #include "inference/image.h"
 #include "inference/look.h"
@@ -49,6 +50,7 @@ private:
     bool asSeen_ = true;
     std::vector<Tap> across_, down_;
     std::vector<Worker> workers_;
+    Sides sides_;
 };
 
 /// The same for one picture.

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The last step: edges, colours and backgrounds, on a scene whose truth is known.
 #include <cmath>
+#include <random>
 
 #include <gtest/gtest.h>
 
 #include "inference/cpu/composite.h"
 #include "inference/cpu/refine.h"
 #include "inference/cpu/resample.h"
+#include "inference/cpu/sides.h"
+#include "inference/cpu/transfer.h"
 #include "inference/error.h"
 #include "inference/pixel_math.h"
 #include "tests/support/scene.h"
@@ -49,6 +52,10 @@ TEST(PixelMath, TransferFunctionsAreInverses) {
         EXPECT_NEAR(linearToSrgb(srgbToLinear(float(i) / 255)) * 255, i, 1e-3);
     }
     EXPECT_NEAR(srgbToLinear(0.5F), 0.21404, 1e-4);
+}
+
+TEST(PixelMath, EveryByteComesBackFromLinearLight) {
+    for (int i = 0; i <= 255; ++i) EXPECT_EQ(transfer().encode(transfer().linear[std::size_t(i)]), i);
 }
 
 TEST(PixelMath, AnEdgeKeepsTheEndsWhereverItsThresholdIs) {
@@ -129,6 +136,127 @@ TEST(CompositePixel, HardlyDifferentMattesGiveHardlyDifferentColours) {
         }
         EXPECT_LE(largest, 3) << "softness " << softness << ", steps of 5e-5 of alpha";
     }
+}
+
+/// Blocks of a field of either side or between, whose colours explain some of alpha, and a picture of noise over it.
+class Blocks : public testing::Test {
+protected:
+    Blocks() {
+        for (int y = 0; y < fields_.size.height; ++y) {
+            for (int x = 0; x < fields_.size.width; ++x) {
+                float* point = fields_.row(y) + std::ptrdiff_t(x) * field::kChannels;
+                const int block = x / 8 + y / 8 * 5;
+                for (int c = 0; c < 3; ++c) point[c] = block % 4 == 3 ? 0.0F : 0.2F * uniform() - 0.1F;
+                point[3] = block % 4 == 0 ? -0.2F : block % 4 == 1 ? 1.2F : block % 4 == 2 ? 0.5F : float(x % 2);
+                for (int c = field::kBlurred; c < field::kWrap; ++c) point[c] = uniform();
+                for (int c = field::kWrap; c < field::kChannels; ++c) point[c] = block % 3 == 0 ? 0.1F : 0.0F;
+            }
+        }
+        for (Image* image : {&picture_, &plate_}) {
+            for (std::size_t i = 0; i < image->bytes(); ++i) {
+                image->row(0)[i] = i % 4 == 3 ? 255 : std::uint8_t(255 * uniform());
+            }
+        }
+    }
+    float uniform() { return float(random_() % 1024) / 1023; }
+
+    /// A channel of the field at a pixel.
+    [[nodiscard]] float sample(int x, int y, int channel) const {
+        const Size points = fields_.size, pixels = picture_.size();
+        const auto at = [](int i, int of, int count) {
+            return std::clamp((float(i) + 0.5F) * float(of) / float(count) - 0.5F, 0.0F, float(of - 1));
+        };
+        const float across = at(x, points.width, pixels.width), down = at(y, points.height, pixels.height);
+        const int left = int(across), top = int(down);
+        const int right = std::min(left + 1, points.width - 1), below = std::min(top + 1, points.height - 1);
+        const auto value = [&](int px, int py) { return fields_.row(py)[px * field::kChannels + channel]; };
+        return mix(mix(value(left, top), value(left, below), down - float(top)),
+                   mix(value(right, top), value(right, below), down - float(top)), across - float(left));
+    }
+    [[nodiscard]] float alpha(int x, int y) const {
+        float sum = sample(x, y, 3);
+        for (int c = 0; c < 3; ++c) sum += sample(x, y, c) * float(picture_.row(y)[4 * x + c]) / 255;
+        return clampUnit(sum);
+    }
+    [[nodiscard]] bool lit(int x, int y) const { return sample(x, y, field::kWrap) > 0; }
+    void behind(const Look& look, int x, int y, std::uint8_t* out) const {
+        const Background& background = look.background;
+        const std::uint8_t color[3] = {background.color.r, background.color.g, background.color.b};
+        const bool transparent = background.kind == Background::Kind::transparent;
+        out[3] = transparent ? 0 : 255;
+        for (int c = 0; c < 3; ++c) {
+            if (background.kind == Background::Kind::blur) {
+                out[c] = transfer().encode(sample(x, y, field::kBlurred + c));
+            } else if (background.kind == Background::Kind::image) {
+                out[c] = plate_.row(y)[4 * x + c];
+            } else {
+                out[c] = transparent ? 0 : color[c];
+            }
+        }
+    }
+    /// Of the pixels that are wholly on one side; how many there are of each is counted.
+    int worstDifference(const Look& look, int (&counts)[2]) const {
+        const bool pictured = look.background.kind == Background::Kind::image;
+        const Image out = compositeOver(picture_.view(), fields_, look, pictured ? &plate_ : nullptr, {});
+        const Edge edge = edgeOf(look.threshold, look.softness);
+        int worst = 0;
+        for (int y = 0; y < picture_.size().height; ++y) {
+            for (int x = 0; x < picture_.size().width; ++x) {
+                const float found = alpha(x, y);
+                std::uint8_t wanted[4];
+                if (found == 0 || found < edge.low - 1e-5F) {
+                    behind(look, x, y, wanted);
+                    ++counts[0];
+                } else if (found >= edge.high + 1e-5F && (look.lightWrap == 0 || !lit(x, y))) {
+                    std::copy_n(picture_.row(y) + 4 * x, 4, wanted);
+                    ++counts[1];
+                } else {
+                    continue;
+                }
+                for (int c = 0; c < 4; ++c) worst = std::max(worst, std::abs(out.row(y)[4 * x + c] - wanted[c]));
+            }
+        }
+        return worst;
+    }
+
+    std::mt19937 random_{1};
+    Planes fields_ = Planes({40, 31}, field::kChannels);
+    Image picture_ = Image(Size{133, 101}, PixelFormat::rgba8), plate_ = Image(Size{133, 101}, PixelFormat::rgba8);
+};
+
+TEST_F(Blocks, WhatIsWhollyOnOneSideIsNotMixed) {
+    for (const char* background : {"blur:50", "color:#123456", "image:somewhere.png", "transparent"}) {
+        for (const float softness : {0.0F, 0.6F, 0.9F}) {
+            for (const float light : {0.0F, 0.5F}) {
+                Look look = lookOver(background);
+                look.softness = softness;
+                look.lightWrap = light;
+                if (look.background.kind == Background::Kind::transparent && light > 0) continue;  // nothing shines
+                int counts[2] = {};
+                EXPECT_LE(worstDifference(look, counts), 1) << background << ", " << softness << ", " << light;
+                EXPECT_GT(counts[0], 2000);
+                EXPECT_GT(counts[1], 500);
+            }
+        }
+    }
+}
+
+TEST_F(Blocks, ASideIsSureOnlyWhereEveryColourHasIt) {
+    Sides sides;
+    const Edge edge = edgeOf(0.5F, 0.6F);
+    sides.find(fields_, edge, false);
+    EXPECT_EQ(sides.row(3)[3], Side::background);
+    EXPECT_EQ(sides.row(3)[11], Side::person);
+    EXPECT_EQ(sides.row(3)[7], Side::either) << "between two blocks";
+    EXPECT_EQ(sides.row(3)[19], Side::either);
+    sides.find(fields_, edge, true);
+    EXPECT_EQ(sides.row(3)[11], Side::person) << "no light comes here";
+    EXPECT_EQ(sides.row(11)[3], Side::person) << "nor here";
+    EXPECT_EQ(sides.row(11)[35], Side::either) << "here it does";
+    float* point = fields_.row(3) + std::ptrdiff_t(3) * field::kChannels;
+    point[0] = NAN;
+    sides.find(fields_, edge, false);
+    EXPECT_EQ(sides.row(3)[3], Side::either) << "what is no number tells nothing";
 }
 
 TEST_F(Composite, MixesInLinearLight) {
