@@ -2,13 +2,9 @@
 #include "inference/io/camera_list.h"
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
-#include <stop_token>
-#include <thread>
 #include <utility>
 
-#include "inference/error.h"
+#include "inference/io/device_watch.h"
 #ifdef _WIN32
 #include "inference/io/media_foundation_camera.h"
 #else
@@ -17,6 +13,7 @@
 #ifdef MATTE_HAVE_PORTAL
 #include <optional>
 
+#include "inference/error.h"
 #include "inference/io/camera_portal.h"
 #endif
 #ifdef MATTE_HAVE_PIPEWIRE
@@ -28,99 +25,50 @@ namespace matte {
 namespace {
 
 #ifdef _WIN32
-/// Windows tells of new devices to windows alone; asking for the list takes longer than a look at a folder does.
-constexpr std::chrono::milliseconds kLook{1000};
 constexpr const char* kSystem = "Media Foundation";
+/// Windows tells programs' windows of new devices; asking for the list takes longer than a look at a folder does.
+constexpr std::chrono::milliseconds kPause{1000};
 
-/// Media Foundation's cameras, for one thread.
-class Devices {
+class MediaFoundationDevices : public Devices {
 public:
-    /// Which are plugged in, without waking them up.
-    std::vector<std::string> pluggedIn() {
+    std::vector<std::string> pluggedIn() override {
         plugged_ = pluggedInCameras();
         std::vector<std::string> ids;
         for (const auto& camera : plugged_) ids.push_back(idOf(*camera.Get()));
         return ids;
     }
-    /// What those of the last look can do, for which each is opened.
-    [[nodiscard]] std::vector<CameraInfo> describe() const { return describeCameras(plugged_); }
+    std::vector<CameraInfo> describe() override { return known_ = describeCameras(plugged_, known_); }
 
 private:
     const MediaFoundation platform_;
     std::vector<ComPtr<IMFActivate>> plugged_;
+    std::vector<CameraInfo> known_;
 };
+std::unique_ptr<Devices> systemDevices() {
+    return std::make_unique<MediaFoundationDevices>();
+}
 #else
-/// The kernel tells of new devices through udev; a look at the folder twice a second does without it.
-constexpr std::chrono::milliseconds kLook{500};
 constexpr const char* kSystem = "V4L2";
+/// The kernel tells of new devices through udev; a look at the folder twice a second does without it.
+constexpr std::chrono::milliseconds kPause{500};
 
-/// V4L2's cameras, for one thread.
-class Devices {
+class V4l2Devices : public Devices {
 public:
-    /// Which are plugged in, without waking them up.
-    static std::vector<std::filesystem::path> pluggedIn() { return systemCalls().devices(); }
-    /// What they can do, for which each is opened.
-    static std::vector<CameraInfo> describe() {
+    std::vector<std::string> pluggedIn() override {
+        std::vector<std::string> paths;
+        for (const auto& path : systemCalls().devices()) paths.push_back(path.string());
+        return paths;
+    }
+    std::vector<CameraInfo> describe() override {
         std::vector<CameraInfo> found;
         for (auto& device : listDevices(systemCalls())) found.push_back(std::move(device.camera));
         return found;
     }
 };
+std::unique_ptr<Devices> systemDevices() {
+    return std::make_unique<V4l2Devices>();
+}
 #endif
-
-/// The system's own cameras, looked for on a thread of its own.
-class DeviceWatch {
-public:
-    explicit DeviceWatch(std::function<void()> changed)
-        : changed_(std::move(changed)), thread_([this](const std::stop_token& stop) { watch(stop); }) {}
-
-    [[nodiscard]] std::vector<CameraInfo> cameras() const {
-        const std::lock_guard lock(mutex_);
-        return cameras_;
-    }
-    void waitUntilKnown(std::chrono::milliseconds most) const {
-        std::unique_lock lock(mutex_);
-        looked_.wait_for(lock, most, [&] { return isKnown_; });
-    }
-
-private:
-    void watch(const std::stop_token& stop) try {
-        Devices devices;
-        decltype(devices.pluggedIn()) seen;
-        while (!stop.stop_requested()) {
-            auto now = devices.pluggedIn();
-            // Asking a device wakes it up: only when something has changed. One that may not be opened yet, because
-            // its permissions come a moment after it, has no modes and is asked again.
-            bool unclear = false;
-            for (const auto& camera : cameras()) unclear |= camera.modes.empty();
-            if (now != seen || unclear || !isKnown_) show(devices.describe());
-            seen = std::move(now);
-            std::unique_lock lock(mutex_);
-            looked_.wait_for(lock, stop, kLook, [] { return false; });
-        }
-    } catch (const Error&) {  // Windows without Media Foundation: opening a camera says so
-        show({});
-    }
-
-    void show(std::vector<CameraInfo> found) {
-        bool changed = false;
-        {
-            const std::lock_guard lock(mutex_);
-            changed = found != cameras_;
-            cameras_ = std::move(found);
-            isKnown_ = true;
-        }
-        looked_.notify_all();
-        if (changed && changed_) changed_();
-    }
-
-    const std::function<void()> changed_;
-    mutable std::mutex mutex_;  // guards the list: the watching thread writes it
-    mutable std::condition_variable_any looked_;
-    std::vector<CameraInfo> cameras_;
-    bool isKnown_ = false;  // written by the watching thread with the lock held
-    std::jthread thread_;
-};
 
 }  // namespace
 
@@ -137,7 +85,7 @@ struct CameraList::Backends {
 #ifdef MATTE_HAVE_PIPEWIRE
     PipeWireConnection pipewire{[this] { tell(); }, true};
 #endif
-    DeviceWatch devices{[this] { tell(); }};
+    DeviceWatch devices{systemDevices, kPause, [this] { tell(); }};
 };
 
 CameraList::CameraList(std::function<void()> changed) : backends_(std::make_unique<Backends>(std::move(changed))) {

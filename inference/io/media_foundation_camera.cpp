@@ -266,13 +266,10 @@ std::unique_ptr<FrameSource> openHere(const std::function<std::vector<ComPtr<IMF
                                       const std::stop_token& stop) {
     const MediaFoundation platform;
     const auto devices = plugged();
-    const auto cameras = describeCameras(devices);
+    const auto cameras = nameCameras(devices);
     const CameraInfo* camera = findCamera(cameras, name);
     if (!camera) refuseMissingCamera(name);
-    if (stop.stop_requested()) throw Cancelled{};
-    const auto device =
-        std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return idOf(*d.Get()) == camera->id; });
-    return std::make_unique<MediaFoundationCamera>(*device, camera->name, settings, stop);
+    return std::make_unique<MediaFoundationCamera>(withId(devices, camera->id), camera->name, settings, stop);
 }
 
 /// Waits for the thread that a camera is closed on, so that it can be opened again at once; not for ever.

@@ -12,15 +12,17 @@
 namespace matte {
 namespace {
 
-static_assert(HRESULT(WindowsFault::fileNotFound) == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+constexpr HRESULT fromWin32(DWORD code) {
+    return HRESULT(0x80070000U | code);
+}
+static_assert(HRESULT(WindowsFault::fileNotFound) == fromWin32(ERROR_FILE_NOT_FOUND));
 static_assert(HRESULT(WindowsFault::accessDenied) == E_ACCESSDENIED);
-static_assert(HRESULT(WindowsFault::sharingViolation) == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION));
-static_assert(HRESULT(WindowsFault::busy) == HRESULT_FROM_WIN32(ERROR_BUSY));
-static_assert(HRESULT(WindowsFault::noSuchDevice) ==
-              HRESULT_FROM_WIN32(433));  // ERROR_NO_SUCH_DEVICE, which some headers lack
-static_assert(HRESULT(WindowsFault::deviceNotConnected) == HRESULT_FROM_WIN32(ERROR_DEVICE_NOT_CONNECTED));
-static_assert(HRESULT(WindowsFault::noSystemResources) == HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES));
-static_assert(HRESULT(WindowsFault::deviceRemoved) == HRESULT_FROM_WIN32(ERROR_DEVICE_REMOVED));
+static_assert(HRESULT(WindowsFault::sharingViolation) == fromWin32(ERROR_SHARING_VIOLATION));
+static_assert(HRESULT(WindowsFault::busy) == fromWin32(ERROR_BUSY));
+static_assert(HRESULT(WindowsFault::noSuchDevice) == fromWin32(433));  // ERROR_NO_SUCH_DEVICE, which some headers lack
+static_assert(HRESULT(WindowsFault::deviceNotConnected) == fromWin32(ERROR_DEVICE_NOT_CONNECTED));
+static_assert(HRESULT(WindowsFault::noSystemResources) == fromWin32(ERROR_NO_SYSTEM_RESOURCES));
+static_assert(HRESULT(WindowsFault::deviceRemoved) == fromWin32(ERROR_DEVICE_REMOVED));
 static_assert(HRESULT(WindowsFault::invalidMediaType) == MF_E_INVALIDMEDIATYPE);
 static_assert(HRESULT(WindowsFault::startStreaming) == MF_E_HW_MFT_FAILED_START_STREAMING);
 static_assert(HRESULT(WindowsFault::shutDown) == MF_E_SHUTDOWN);
@@ -48,6 +50,12 @@ Encoding encodingOf(const GUID& subtype) {
     GUID base = subtype;  // most subtypes differ in their first number alone
     base.Data1 = 0;
     return base == MFVideoFormat_Base ? encodingOfSubtype(subtype.Data1) : Encoding::other;
+}
+
+const CameraInfo* findById(std::span<const CameraInfo> cameras, std::string_view id) {
+    const auto found =
+        std::find_if(cameras.begin(), cameras.end(), [&](const auto& camera) { return camera.id == id; });
+    return found == cameras.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -84,23 +92,37 @@ std::string idOf(IMFActivate& camera) {
     return textOf(camera, MF_DEVSOURCE_ATTRIBUTE_SOURCE_TYPE_VIDCAP_SYMBOLIC_LINK);
 }
 
-std::vector<CameraInfo> describeCameras(const std::vector<ComPtr<IMFActivate>>& cameras) {
-    std::vector<CameraInfo> described;
+std::vector<CameraInfo> nameCameras(const std::vector<ComPtr<IMFActivate>>& cameras) {
+    std::vector<CameraInfo> named;
     for (const auto& camera : cameras) {
         CameraInfo info{idOf(*camera.Get()), textOf(*camera.Get(), MF_DEVSOURCE_ATTRIBUTE_FRIENDLY_NAME), {}};
-        const auto isSame = [&](const auto& other) { return other.id == info.id; };
-        // One without a link, or listed twice, could not be told from another.
-        if (info.id.empty() || std::any_of(described.begin(), described.end(), isSame)) continue;
+        if (info.id.empty() || findById(named, info.id)) continue;  // it could not be told from another
         if (info.name.empty()) info.name = "Camera";
-        const OpenedCamera opened(camera);
-        if (SUCCEEDED(opened.fault())) {
-            info.modes = modesOf(opened.formats());
-            if (info.modes.empty()) continue;  // it has no pictures
-        }
-        described.push_back(std::move(info));
+        named.push_back(std::move(info));
     }
-    tellApart(described);
+    tellApart(named);
+    return named;
+}
+
+std::vector<CameraInfo> describeCameras(const std::vector<ComPtr<IMFActivate>>& cameras,
+                                        std::span<const CameraInfo> known) {
+    std::vector<CameraInfo> described;
+    for (auto& camera : nameCameras(cameras)) {
+        if (const CameraInfo* before = findById(known, camera.id)) camera.modes = before->modes;
+        if (camera.modes.empty()) {
+            const OpenedCamera opened(withId(cameras, camera.id));
+            camera.modes = modesOf(opened.formats());
+            if (SUCCEEDED(opened.fault()) && camera.modes.empty()) continue;  // it has no pictures
+        }
+        described.push_back(std::move(camera));
+    }
     return described;
+}
+
+ComPtr<IMFActivate> withId(const std::vector<ComPtr<IMFActivate>>& cameras, std::string_view id) {
+    const auto found =
+        std::find_if(cameras.begin(), cameras.end(), [&](const auto& camera) { return idOf(*camera.Get()) == id; });
+    return found == cameras.end() ? nullptr : *found;
 }
 
 OpenedCamera::OpenedCamera(ComPtr<IMFActivate> camera)

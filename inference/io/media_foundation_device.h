@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <mfapi.h>
@@ -40,9 +42,16 @@ std::vector<ComPtr<IMFActivate>> pluggedInCameras();
 /// Its symbolic link, by which Windows knows it: the same when it is plugged into the same place again.
 std::string idOf(IMFActivate& camera);
 
-/// All cameras, their names told apart. One that can't be opened is listed without modes, so that there is something
-/// to explain.
-std::vector<CameraInfo> describeCameras(const std::vector<ComPtr<IMFActivate>>& cameras);
+/// The camera of that id; null when there is none.
+ComPtr<IMFActivate> withId(const std::vector<ComPtr<IMFActivate>>& cameras, std::string_view id);
+
+/// Their ids and names, told apart; without modes, for none is opened.
+std::vector<CameraInfo> nameCameras(const std::vector<ComPtr<IMFActivate>>& cameras);
+
+/// The same with their modes, for which each is opened whose modes aren't `known`: one that is in use need not let
+/// itself be opened once more. One that can't be opened has none, so that there is something to explain.
+std::vector<CameraInfo> describeCameras(const std::vector<ComPtr<IMFActivate>>& cameras,
+                                        std::span<const CameraInfo> known = {});
 
 /// A camera that was opened, from which nothing flows yet; closed at the end.
 class OpenedCamera {

@@ -107,6 +107,11 @@ void camerasAreListedWithTheirModes() {
            "the modes are those of its types");
     expect(cameras[1].modes.empty(), "one that may not be opened has no modes");
     expect(first.opened == 0, "a source stayed open");
+    first.openFault = E_ACCESSDENIED;
+    second.openFault = S_OK;
+    const auto again = describeCameras({test::plugIn(first), test::plugIn(second)}, cameras);
+    expect(again.size() == 2 && again[0] == cameras[0], "what is known isn't asked again");
+    expect(again.size() == 2 && again[1].modes == cameras[0].modes, "what isn't, is");
 }
 
 void framesArriveAndTheCameraOpensAgain() {
@@ -134,7 +139,7 @@ void framesArriveAndTheCameraOpensAgain() {
 void memoryWithRowsIsRead() {
     FakeCamera camera;
     camera.types = {{MFVideoFormat_NV12, 638, 480, 30}};
-    camera.planes = MAKEFOURCC('N', 'V', '1', '2');
+    camera.planes = MFVideoFormat_NV12.Data1;
     const auto frame = open(camera, {})->read({});
     expect(frame && frame->image->size() == Size{638, 480} && frame->image->row(719)[637] == frame->number + 1,
            "the last pixel of its last row");
