@@ -70,7 +70,7 @@ public:
 
     Size readHeader(std::span<const std::uint8_t> bytes) {
         if (setjmp(reporter_.out) == 0) {
-            jpeg_mem_src(&info_, bytes.data(), bytes.size());
+            jpeg_mem_src(&info_, bytes.data(), static_cast<unsigned long>(bytes.size()));
             jpeg_read_header(&info_, TRUE);
         }
         check();
