@@ -37,20 +37,23 @@ const CpuLive::Shown& CpuLive::spare(Size size) {
     return shown_.back();
 }
 
-bool CpuLive::findMatte(const Image& source, HostNetwork& network, Size input, bool timeLayers, Output& output) {
+ImageView CpuLive::preprocess(const Image& frame, HostNetwork& network, Size input, StageTimes& times) {
     if (!(network.size() == input)) {
-        const StageTimer timer(output.times, "prepare");
+        const StageTimer timer(times, "prepare");
         network.configure(input);
     }
-    {
-        const StageTimer timer(output.times, "preprocess");
-        toInput_.shrink(source.view(), input, picture_);
-        const auto mean = network.unet().mean(), deviation = network.unet().deviation();
-        float* values = network.input();
-        for (std::size_t i = 0; i < picture_.values.size(); i += 3) {
-            for (std::size_t c = 0; c < 3; ++c) values[i + c] = (picture_.values[i + c] - mean[c]) / deviation[c];
-        }
+    const StageTimer timer(times, "preprocess");
+    const ImageView source = rgba_.of(frame.view());
+    toInput_.shrink(source, input, picture_);
+    const auto mean = network.unet().mean(), deviation = network.unet().deviation();
+    float* values = network.input();
+    for (std::size_t i = 0; i < picture_.values.size(); i += 3) {
+        for (std::size_t c = 0; c < 3; ++c) values[i + c] = (picture_.values[i + c] - mean[c]) / deviation[c];
     }
+    return source;
+}
+
+bool CpuLive::findMatte(HostNetwork& network, Size input, bool timeLayers, Output& output) {
     const StageTimer timer(output.times, "network");
     network.run({}, timeLayers ? &output.layerMs : nullptr);
     output.bytesUp = network.bytesUp();
@@ -75,11 +78,11 @@ void CpuLive::tend(const Look& look, bool usable, StageTimes& times) {
     steady_.follow(picture_, look.steadiness, matte_);
 }
 
-void CpuLive::refine(const Image& source, Size input, StageTimes& times) {
+void CpuLive::refine(const ImageView& source, Size input, StageTimes& times) {
     {
         const StageTimer timer(times, "refine");
-        const Size grid = shrunkTo(source.size(), std::max(kLiveFieldLongestSide, input.longest()));
-        toGuide_.shrink(source.view(), grid, guide_);
+        const Size grid = shrunkTo(source.size, std::max(kLiveFieldLongestSide, input.longest()));
+        toGuide_.shrink(source, grid, guide_);
         reshape(fields_, grid, field::kChannels);
         fitGuidedFilter(guide_, matte_, fields_, scratch_);
         evaluateAlpha(guide_, fields_, alpha_);
@@ -113,22 +116,22 @@ const Image* CpuLive::plate(const Background& background, Size size, StageTimes&
 }
 
 Output CpuLive::run(const Frame& frame, const Look& look, HostNetwork& network, Size input, bool timeLayers) {
-    const Image& source = *frame.image;
-    if (source.format() == PixelFormat::gray8) {
+    if (frame.image->format() == PixelFormat::gray8) {
         throw Error(Area::input, "A frame without colour can't be cut out: choose another format of the camera.");
     }
     Output output;
     output.times.reserve(kStages);
     output.frame = frame.number;
     output.captured = frame.captured;
-    output.matteUsable = findMatte(source, network, input, timeLayers, output);
+    const ImageView source = preprocess(*frame.image, network, input, output.times);
+    output.matteUsable = findMatte(network, input, timeLayers, output);
     tend(look, output.matteUsable, output.times);
     refine(source, input, output.times);
-    const Image* behind = plate(look.background, source.size(), output.times);
+    const Image* behind = plate(look.background, source.size, output.times);
     light(look, behind, output.times);
-    const Shown& shown = spare(source.size());
+    const Shown& shown = spare(source.size);
     const StageTimer timer(output.times, "composite");
-    compositor_.over(source.view(), fields_, look, behind, {}, *shown.image);
+    compositor_.over(source, fields_, look, behind, {}, *shown.image);
     output.picture = shown.picture;
     return output;
 }

@@ -11,6 +11,7 @@
 #include "inference/cpu/people.h"
 #include "inference/cpu/refine.h"
 #include "inference/cpu/resample.h"
+#include "inference/cpu/source_rows.h"
 #include "inference/cpu/steady.h"
 #include "inference/engine.h"
 
@@ -30,13 +31,16 @@ private:
         std::shared_ptr<HostPicture> picture;
     };
     const Shown& spare(Size size);
+    /// The frame as rgba8, which the network now has as its input.
+    ImageView preprocess(const Image& frame, HostNetwork& network, Size input, StageTimes& times);
     /// Whether the network gave a matte.
-    bool findMatte(const Image& source, HostNetwork& network, Size input, bool timeLayers, Output& output);
+    bool findMatte(HostNetwork& network, Size input, bool timeLayers, Output& output);
     void tend(const Look& look, bool usable, StageTimes& times);
-    void refine(const Image& source, Size input, StageTimes& times);
+    void refine(const ImageView& source, Size input, StageTimes& times);
     void light(const Look& look, const Image* plate, StageTimes& times);
     const Image* plate(const Background& background, Size size, StageTimes& times);
 
+    RgbaFrame rgba_;
     FrameShrinker toInput_, toGuide_;
     Planes picture_, matte_;  ///< at the network's size
     People people_;

@@ -2,6 +2,7 @@
 #include "inference/cpu/source_rows.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -50,7 +51,16 @@ void convertYuv(const ImageView& source, int y, std::uint8_t* out) {
 }
 
 void convertBgr(const std::uint8_t* row, int width, std::uint8_t* out) {
-    for (int x = 0; x < width; ++x, row += 3, out += 4) {
+    int x = 0;
+    if constexpr (std::endian::native == std::endian::little) {
+        for (; x + 1 < width; ++x, row += 3, out += 4) {  // with a byte of the next pixel
+            std::uint32_t bgr;
+            std::memcpy(&bgr, row, 4);
+            const std::uint32_t rgba = (bgr >> 16 & 0xffU) | (bgr & 0xff00U) | (bgr & 0xffU) << 16 | 0xff000000U;
+            std::memcpy(out, &rgba, 4);
+        }
+    }
+    for (; x < width; ++x, row += 3, out += 4) {
         out[0] = row[2];
         out[1] = row[1];
         out[2] = row[0];
@@ -71,9 +81,15 @@ MATTE_VECTOR_CLONES void mixBytes(
 }  // namespace
 
 MATTE_VECTOR_CLONES bool isOpaque(const std::uint8_t* rgba, int width) {
-    int all = 255;
-    for (int x = 0; x < width; ++x) all &= rgba[4 * x + 3];
-    return all == 255;
+    std::uint32_t all = ~0U;
+    for (int x = 0; x < width; ++x) {  // whole pixels, as the processor has no use for every fourth byte
+        std::uint32_t pixel;
+        std::memcpy(&pixel, rgba + std::ptrdiff_t(4) * x, 4);
+        all &= pixel;
+    }
+    std::uint8_t bytes[4];
+    std::memcpy(bytes, &all, 4);
+    return bytes[3] == 255;
 }
 
 const std::uint8_t* rgbaRow(const ImageView& source, int y, std::uint8_t* buffer) {
@@ -85,6 +101,14 @@ const std::uint8_t* rgbaRow(const ImageView& source, int y, std::uint8_t* buffer
         case PixelFormat::gray8: break;  // nothing shows a matte as a picture
     }
     return buffer;
+}
+
+ImageView RgbaFrame::of(const ImageView& source) {
+    if (source.format == PixelFormat::rgba8) return source;
+    if (!(converted_.size() == source.size)) converted_ = Image(source.size, PixelFormat::rgba8);
+#pragma omp parallel for schedule(static)
+    for (int y = 0; y < source.size.height; ++y) rgbaRow(source, y, converted_.row(y));
+    return converted_.view();
 }
 
 PlacedRows::Tap PlacedRows::tapAt(float at, int pixels) {

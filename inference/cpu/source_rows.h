@@ -12,6 +12,16 @@ namespace matte {
 /// Row y of `source`, size.width pixels: where it lies when it is rgba8, else converted into `buffer`.
 const std::uint8_t* rgbaRow(const ImageView& source, int y, std::uint8_t* buffer);
 
+/// Frames of a camera as rgba8, for several steps to read: memory is kept while the size stays. One frame at a time.
+class RgbaFrame {
+public:
+    /// `source` itself when it is rgba8, else what it was converted to, valid until the next call. All threads work.
+    ImageView of(const ImageView& source);
+
+private:
+    Image converted_;
+};
+
 /// Whether every pixel's alpha is 255.
 bool isOpaque(const std::uint8_t* rgba, int width);
 
