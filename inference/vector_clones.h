@@ -9,3 +9,12 @@
 #else
 #define MATTE_VECTOR_CLONES
 #endif
+
+// So marked it gives the same bits on every processor: the plain one is SSE2, and AVX2 alone fuses no multiplication
+// with an addition.
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_THREAD__)
+#define MATTE_EXACT_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define MATTE_EXACT_CLONES
+#endif

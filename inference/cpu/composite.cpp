@@ -10,6 +10,7 @@
 #include "inference/cpu/refine.h"
 #include "inference/cpu/transfer.h"
 #include "inference/error.h"
+#include "inference/vector_clones.h"
 
 namespace matte {
 namespace {
@@ -28,12 +29,7 @@ void findTaps(int points, int pixels, float per, float from, std::vector<Tap>& t
     }
 }
 
-// The plain one is SSE2 and both give the same bits: no multiplication is fused with an addition.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_THREAD__)
-__attribute__((target_clones("avx2", "default")))
-#endif
-void mixRows(const float* above, const float* below, float amount, std::size_t count, float* out) {
+MATTE_EXACT_CLONES void mixRows(const float* above, const float* below, float amount, std::size_t count, float* out) {
     for (std::size_t i = 0; i < count; ++i) out[i] = mix(above[i], below[i], amount);
 }
 
@@ -91,16 +87,33 @@ private:
     float color_[3];
 };
 
-/// Four of the field's channels at once: the processor takes them as one vector.
+constexpr int kBlock = 64;
+
+/// Transfer::stepOf() of each; the values are cut to 0 to 1. In one loop the compiler would make branches of it.
+MATTE_EXACT_CLONES void findSteps(float* values, int count, int* steps) {
+    for (int i = 0; i < count; ++i) values[i] = std::min(std::max(0.0F, values[i]), 1.0F);
+    for (int i = 0; i < count; ++i) steps[i] = int(values[i] * Transfer::kSteps + 0.5F);
+}
+
+/// In steps of a loop each that the processor's vectors can take.
 void blurredAlone(const FieldRow& fieldRow, int begin, int end, std::uint8_t* out) {
     const std::uint8_t* encoded = transfer().encoded.data();
-    for (int x = begin; x < end; ++x) {
-        float color[4];
-        fieldRow.sample(x, field::kBlurred, 4, color);  // the fourth is not looked at
-        int step[4];
-        for (int c = 0; c < 4; ++c) step[c] = Transfer::stepOf(color[c]);
-        for (int c = 0; c < 3; ++c) out[4 * x + c] = encoded[step[c]];
-        out[4 * x + 3] = 255;
+    float colors[4 * kBlock];
+    int steps[4 * kBlock];
+    for (; begin < end; begin += kBlock) {
+        const int count = std::min(kBlock, end - begin);
+        // Four of the field's channels make one vector; the fourth is not looked at.
+        for (int i = 0; i < count; ++i) {
+            float color[4];
+            fieldRow.sample(begin + i, field::kBlurred, 4, color);
+            std::copy_n(color, 4, colors + std::ptrdiff_t(4) * i);
+        }
+        findSteps(colors, 4 * count, steps);
+        std::uint8_t* pixel = out + std::ptrdiff_t(4) * begin;
+        for (int i = 0; i < count; ++i, pixel += 4) {
+            for (int c = 0; c < 3; ++c) pixel[c] = encoded[steps[4 * i + c]];
+            pixel[3] = 255;
+        }
     }
 }
 

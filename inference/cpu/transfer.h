@@ -22,8 +22,9 @@ struct Transfer {
         }
         for (int i = 0; i < 1026; ++i) between[std::size_t(i)] = srgbToLinear(float(i) / 1024);
     }
+    static constexpr float kSteps = 65535;
     /// Where in `encoded` a value of 0 to 1 stands; less or more is cut.
-    static int stepOf(float value) { return int(clampUnit(value) * 65535 + 0.5F); }
+    static int stepOf(float value) { return int(clampUnit(value) * kSteps + 0.5F); }
     [[nodiscard]] std::uint8_t encode(float value) const { return encoded[std::size_t(stepOf(value))]; }
     /// Of a value of 0 to 1 that is not one of the 256: right to 1e-6.
     [[nodiscard]] float linearOf(float value) const {
