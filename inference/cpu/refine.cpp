@@ -4,102 +4,100 @@
 #include <algorithm>
 #include <cmath>
 
+#include "inference/cpu/box_filter.h"
 #include "inference/cpu/transfer.h"
 #include "inference/pixel_math.h"
+#include "inference/vector_clones.h"
 
 namespace matte {
 namespace {
 
-/// kChannels neighbouring ones of `stride` channels: known when compiled, so that they are summed at once.
-template <typename Sum, int kChannels>
-void boxRow(const float* in, int width, int stride, int radius, float* out) {
-    Sum sum[kChannels] = {};
-    for (int x = 0; x < std::min(radius, width); ++x) {
-        for (int c = 0; c < kChannels; ++c) sum[c] += Sum(in[x * stride + c]);
-    }
-    for (int x = 0; x < width; ++x) {
-        const int enter = x + radius, leave = x - radius - 1;
-        const float scale = 1.0F / float(std::min(enter, width - 1) - std::max(leave + 1, 0) + 1);
-        if (enter < width) {
-            for (int c = 0; c < kChannels; ++c) sum[c] += Sum(in[enter * stride + c]);
-        }
-        if (leave >= 0) {
-            for (int c = 0; c < kChannels; ++c) sum[c] -= Sum(in[leave * stride + c]);
-        }
-        for (int c = 0; c < kChannels; ++c) out[x * stride + c] = float(sum[c]) * scale;
+/// What each point of a plane takes in memory: 8 floats at a time are summed quickest.
+constexpr int kModel = 5, kMomentStride = 16, kModelStride = 8, kColorStride = 8;
+
+// The loops below are over points, each with so little around it that the compiler makes vectors of several points.
+
+/// `guide` [count, 3] and `alpha` [count] -> [count, kMomentStride].
+MATTE_EXACT_CLONES void momentsRow(const float* __restrict guide,
+                                   const float* __restrict alpha,
+                                   int count,
+                                   float* __restrict moments) {
+    for (int i = 0; i < count; ++i) {
+        float m[kMoments];
+        windowMoments(guide + std::ptrdiff_t(3) * i, alpha[i], m);
+        for (int c = 0; c < kMoments; ++c) moments[kMomentStride * i + c] = m[c];
+        moments[kMomentStride * i + kMoments] = 0;
     }
 }
 
-template <typename Sum>
-void boxRow(const float* in, int width, int channels, int radius, float* out) {
-    int c = 0;
-    for (; c + 4 <= channels; c += 4) boxRow<Sum, 4>(in + c, width, channels, radius, out + c);
-    for (; c < channels; ++c) boxRow<Sum, 1>(in + c, width, channels, radius, out + c);
-}
-
-constexpr int kStrip = 256;
-
-/// The columns [begin, end) of floats, at most kStrip: a running sum down the picture.
-template <typename Sum>
-void boxColumns(const Planes& in, int begin, int end, int radius, Planes& out) {
-    const int height = in.size.height, count = end - begin;
-    Sum sum[kStrip] = {};
-    const auto add = [&](int y, float sign) {
-        const float* row = in.row(y) + begin;
-        for (int i = 0; i < count; ++i) sum[i] += Sum(sign * row[i]);
-    };
-    for (int y = 0; y < std::min(radius, height); ++y) add(y, 1);
-    for (int y = 0; y < height; ++y) {
-        const int enter = y + radius, leave = y - radius - 1;
-        if (enter < height) add(enter, 1);
-        if (leave >= 0) add(leave, -1);
-        const float scale = 1.0F / float(std::min(enter, height - 1) - std::max(leave + 1, 0) + 1);
-        float* row = out.row(y) + begin;
-        for (int i = 0; i < count; ++i) row[i] = float(sum[i]) * scale;
+/// Means of moments [count, kMomentStride] -> models [count, kModelStride].
+MATTE_EXACT_CLONES void solveRow(const float* __restrict moments, int count, float* __restrict models) {
+    for (int i = 0; i < count; ++i) {
+        float model[kModel];
+        solveWindow(moments + std::ptrdiff_t(kMomentStride) * i, model);
+        for (int c = 0; c < kModelStride; ++c) models[kModelStride * i + c] = c < kModel ? model[c] : 0.0F;
     }
 }
 
-/// boxFilter() with running sums of type Sum.
-template <typename Sum>
-void boxMeans(Planes& planes, int radius, int passes, Planes& across) {
-    reshape(across, planes.size, planes.channels);
-    const int height = planes.size.height, rowFloats = planes.size.width * planes.channels;
-    for (int pass = 0; pass < passes; ++pass) {
-#pragma omp parallel for schedule(static)
-        for (int y = 0; y < height; ++y) {
-            boxRow<Sum>(planes.row(y), planes.size.width, planes.channels, radius, across.row(y));
-        }
-#pragma omp parallel for schedule(dynamic)
-        for (int begin = 0; begin < rowFloats; begin += kStrip) {
-            boxColumns<Sum>(across, begin, std::min(begin + kStrip, rowFloats), radius, planes);
-        }
-    }
-}
-
-/// Means over windows of `radius` of the person's colour times alpha (3), the background's times 1 - alpha (3), alpha
-/// and 1 - alpha; `foreground` and `background` are the estimates so far.
-void weightedSums(
-    const Planes& foreground, const Planes& background, const Planes& alpha, int radius, Planes& sums, Planes& across) {
-    reshape(sums, alpha.size, 8);
-    const auto pixels = std::ptrdiff_t(alpha.size.pixels());
-#pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t i = 0; i < pixels; ++i) {
-        const float a = alpha.values[i];
+/// What the next window sums up at each point -> [count, kColorStride]: the person's colour times alpha (3), the
+/// background's times 1 - alpha (3), alpha and 1 - alpha. `means` are both sides' mean colours so far, the person's
+/// (3), the background's (3), `step` floats apart.
+[[gnu::always_inline]] inline void weigh(const float* __restrict linear,
+                                         const float* __restrict alpha,
+                                         const float* __restrict means,
+                                         int step,
+                                         int count,
+                                         float* __restrict sums) {
+    for (int i = 0; i < count; ++i) {
+        const float *mean = means + std::ptrdiff_t(step) * i, *color = linear + std::ptrdiff_t(3) * i;
+        float* out = sums + std::ptrdiff_t(kColorStride) * i;
+        const float a = alpha[i];
         for (int c = 0; c < 3; ++c) {
-            sums.values[i * 8 + c] = foreground.values[i * 3 + c] * a;
-            sums.values[i * 8 + 3 + c] = background.values[i * 3 + c] * (1 - a);
+            out[c] = foregroundColor(color[c], a, mean[c], mean[3 + c]) * a;
+            out[3 + c] = mean[3 + c] * (1 - a);
         }
-        sums.values[i * 8 + 6] = a;
-        sums.values[i * 8 + 7] = 1 - a;
+        out[6] = a;
+        out[7] = 1 - a;
     }
-    boxMeans<float>(sums, radius, 1, across);
+}
+MATTE_EXACT_CLONES void weighRow(const float* linear, const float* alpha, const float* means, int count, float* sums) {
+    weigh(linear, alpha, means, kColorStride, count, sums);
+}
+/// The same means everywhere.
+MATTE_EXACT_CLONES void weighRowByOne(
+    const float* linear, const float* alpha, const float* mean, int count, float* sums) {
+    weigh(linear, alpha, mean, 0, count, sums);
+}
+
+/// The mean colours in a window, from its sums and those of the wider one -> the first 6 of each `stride` floats.
+[[gnu::always_inline]] inline void divide(const float* __restrict sums,
+                                          const float* __restrict wider,
+                                          int step,
+                                          int count,
+                                          float* __restrict means,
+                                          int stride) {
+    for (int i = 0; i < count; ++i) {
+        const float *s = sums + std::ptrdiff_t(kColorStride) * i, *mean = wider + std::ptrdiff_t(step) * i;
+        float* out = means + std::ptrdiff_t(stride) * i;
+        for (int c = 0; c < 3; ++c) {
+            out[c] = sideColor(s[c], s[6], mean[c]);
+            out[3 + c] = sideColor(s[3 + c], s[7], mean[3 + c]);
+        }
+    }
+}
+MATTE_EXACT_CLONES void meansRowByOne(const float* sums, const float* mean, int count, float* means) {
+    divide(sums, mean, 0, count, means, kColorStride);
+}
+/// Into the field.
+MATTE_EXACT_CLONES void fieldRow(const float* sums, const float* wider, int count, float* field) {
+    divide(sums, wider, kColorStride, count, field + field::kForeground, field::kChannels);
 }
 
 }  // namespace
 
 void boxFilter(Planes& planes, int radius, int passes) {
     Planes across;
-    boxMeans<float>(planes, radius, passes, across);
+    boxMeans(planes, radius, passes, across);
 }
 
 void toLinear(const Planes& encoded, Planes& linear) {
@@ -120,27 +118,23 @@ void lookUpLinear(const Planes& encoded, Planes& linear) {
 void fitGuidedFilter(const Planes& guide, const Planes& alpha, Planes& fields, RefineScratch& scratch) {
     scratch.enlarge.resample(alpha, guide.size, scratch.target);
     const Planes& target = scratch.target;
-    const auto pixels = std::ptrdiff_t(guide.size.pixels());
     const int radius = guidedRadius(guide.size.longest(), alpha.size.longest());
+    const int width = guide.size.width, height = guide.size.height;
     Planes& moments = scratch.moments;
-    reshape(moments, guide.size, kMoments);
+    reshape(moments, guide.size, kMomentStride);
 #pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t i = 0; i < pixels; ++i) {
-        windowMoments(guide.values.data() + i * 3, target.values[i], moments.values.data() + i * kMoments);
-    }
-    // In double: what a float sum loses along a row is as large as the covariances of a flat window.
-    boxMeans<double>(moments, radius, 1, scratch.across);
+    for (int y = 0; y < height; ++y) momentsRow(guide.row(y), target.row(y), width, moments.row(y));
+    boxMeansInDouble(moments, radius, 1, scratch.across);
     Planes& models = scratch.models;
-    reshape(models, guide.size, 5);
+    reshape(models, guide.size, kModelStride);
 #pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t i = 0; i < pixels; ++i) {
-        solveWindow(moments.values.data() + i * kMoments, models.values.data() + i * 5);
-    }
-    boxMeans<float>(models, radius, 1, scratch.across);
+    for (int y = 0; y < height; ++y) solveRow(moments.row(y), width, models.row(y));
+    boxMeans(models, radius, 1, scratch.across);
+    const auto pixels = std::ptrdiff_t(guide.size.pixels());
 #pragma omp parallel for schedule(static)
     for (std::ptrdiff_t i = 0; i < pixels; ++i) {
         // Where colour does not explain the matte, the network's own word stands.
-        const float* model = models.values.data() + i * 5;
+        const float* model = models.values.data() + i * kModelStride;
         float* out = fields.values.data() + i * field::kChannels;
         std::copy_n(model, 3, out);
         out[3] = model[3] + (1 - model[4]) * target.values[i];
@@ -186,46 +180,24 @@ void wholeColors(const Planes& linear, const Planes& alpha, float* mean) {
 }  // namespace
 
 void estimateColors(const Planes& linear, const Planes& alpha, Planes& fields, RefineScratch& scratch) {
-    const auto pixels = std::ptrdiff_t(alpha.size.pixels());
-    const int longest = alpha.size.longest();
-    Planes &foreground = scratch.foreground, &background = scratch.background, &wider = scratch.wider;
-    reshape(foreground, alpha.size, 3);
-    reshape(background, alpha.size, 3);
-    reshape(wider, alpha.size, 6);
+    const int longest = alpha.size.longest(), width = alpha.size.width, height = alpha.size.height;
+    Planes &sums = scratch.sums, &wider = scratch.wider;
+    reshape(sums, alpha.size, kColorStride);
+    reshape(wider, alpha.size, kColorStride);
     float whole[6];
     wholeColors(linear, alpha, whole);
-    const auto estimate = [&](std::ptrdiff_t i) {
-        const float* mean = wider.values.data() + i * 6;
-        for (int c = 0; c < 3; ++c) {
-            foreground.values[i * 3 + c] =
-                foregroundColor(linear.values[i * 3 + c], alpha.values[i], mean[c], mean[3 + c]);
-            background.values[i * 3 + c] = mean[3 + c];
-        }
-    };
 #pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t i = 0; i < pixels; ++i) {
-        std::copy_n(whole, 6, wider.values.data() + i * 6);
-        estimate(i);
-    }
-    for (const int radius : {wideColorRadius(longest), narrowColorRadius(longest)}) {
-        weightedSums(foreground, background, alpha, radius, scratch.sums, scratch.across);
-        // The composite starts from the means: it corrects them with the full picture's own pixel.
-        const bool last = radius == narrowColorRadius(longest);
+    for (int y = 0; y < height; ++y) weighRowByOne(linear.row(y), alpha.row(y), whole, width, sums.row(y));
+    boxMeans(sums, wideColorRadius(longest), 1, scratch.across);
 #pragma omp parallel for schedule(static)
-        for (std::ptrdiff_t i = 0; i < pixels; ++i) {
-            const float* s = scratch.sums.values.data() + i * 8;
-            float* mean = wider.values.data() + i * 6;
-            for (int c = 0; c < 3; ++c) {
-                mean[c] = sideColor(s[c], s[6], mean[c]);
-                mean[3 + c] = sideColor(s[3 + c], s[7], mean[3 + c]);
-            }
-            if (last) {
-                std::copy_n(mean, 6, fields.values.data() + i * field::kChannels + field::kForeground);
-            } else {
-                estimate(i);
-            }
-        }
+    for (int y = 0; y < height; ++y) {
+        meansRowByOne(sums.row(y), whole, width, wider.row(y));
+        weighRow(linear.row(y), alpha.row(y), wider.row(y), width, sums.row(y));
     }
+    boxMeans(sums, narrowColorRadius(longest), 1, scratch.across);
+    // The composite starts from the means: it corrects them with the full picture's own pixel.
+#pragma omp parallel for schedule(static)
+    for (int y = 0; y < height; ++y) fieldRow(sums.row(y), wider.row(y), width, fields.row(y));
 }
 
 void blurBackground(const Planes& linear, const Planes& alpha, float sigma, Planes& fields, RefineScratch& scratch) {
@@ -238,7 +210,7 @@ void blurBackground(const Planes& linear, const Planes& alpha, float sigma, Plan
         for (int c = 0; c < 3; ++c) sums.values[i * 4 + c] = linear.values[i * 3 + c] * weight;
         sums.values[i * 4 + 3] = weight;
     }
-    boxMeans<float>(sums, blurRadius(sigma), 3, scratch.across);
+    boxMeans(sums, blurRadius(sigma), 3, scratch.across);
 #pragma omp parallel for schedule(static)
     for (std::ptrdiff_t i = 0; i < pixels; ++i) {
         const float* s = sums.values.data() + i * 4;
@@ -283,7 +255,7 @@ void wrapLight(const Planes& alpha, const WrapSource& source, Planes& fields, Re
             out[3] = 0;
         }
     }
-    boxMeans<float>(light, wrapRadius(alpha.size.longest()), 2, scratch.across);
+    boxMeans(light, wrapRadius(alpha.size.longest()), 2, scratch.across);
     const auto pixels = std::ptrdiff_t(alpha.size.pixels());
 #pragma omp parallel for schedule(static)
     for (std::ptrdiff_t i = 0; i < pixels; ++i) {

@@ -25,7 +25,7 @@ constexpr int kLiveFieldLongestSide = 384;
 /// Memory that the steps below need; kept from frame to frame it is not allocated again.
 struct RefineScratch {
     PlaneResampler enlarge;
-    Planes target, moments, models, sums, across, foreground, background, wider;
+    Planes target, moments, models, sums, across, wider;
 };
 
 /// Coefficients of the colour guided filter (He, Sun, Tang, "Guided Image Filtering", 2013; on a coarse grid as in

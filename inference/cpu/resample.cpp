@@ -41,6 +41,16 @@ void readRow(const ImageView& source, int y, std::vector<std::uint8_t>& bytes, f
 
 /// Resamples one row of `channels` interleaved floats along x.
 void resampleRow(const float* in, const Taps& taps, int channels, float* out) {
+    if (channels == 1) {
+        for (std::size_t x = 0; x < taps.spans.size(); ++x) {
+            const Taps::Span span = taps.spans[x];
+            const float* weights = taps.at(int(x));
+            float sum = 0;
+            for (int i = 0; i < span.count; ++i) sum += weights[i] * in[span.first + i];
+            out[x] = sum;
+        }
+        return;
+    }
     for (std::size_t x = 0; x < taps.spans.size(); ++x, out += channels) {
         const Taps::Span span = taps.spans[x];
         const float* weights = taps.at(int(x));
