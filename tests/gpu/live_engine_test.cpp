@@ -157,8 +157,7 @@ TEST_F(LiveEngineTest, EachFrameStandsBeforeItsOwnPictureOfAVideoAsOnTheCpu) {
     FramePool pool(8, engine.frameMemory());
     const auto frame = wavyFrame(kFrame, PixelFormat::nv12, 1);
     Look look = plainLook("video:clip.mp4");
-    look.threshold = 1;  // nobody is seen: the picture behind is all there is
-    look.softness = 0;
+    look.stand = {.x = 1, .y = 1};  // whoever is found stands beside the frame: the picture behind is all there is
     std::deque<Image> expected;
     const auto check = [&](std::uint64_t number) {
         const Output output = engine.take();
