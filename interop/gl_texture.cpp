@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 
+#include "inference/cpu/source_rows.h"
 #include "inference/error.h"
 
 namespace matte {
@@ -30,7 +31,7 @@ GlFormat glFormat(PixelFormat format) {
 constexpr std::ptrdiff_t kBandBytes = 16 << 20;
 
 void copyRow(const std::uint8_t* from, std::uint8_t* to, int width, PixelFormat format) {
-    if (format != PixelFormat::rgba8) {
+    if (format != PixelFormat::rgba8 || isOpaque(from, width)) {
         std::memcpy(to, from, std::size_t(width) * std::size_t(bytesPerPixel(format)));
         return;
     }

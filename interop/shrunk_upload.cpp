@@ -20,19 +20,21 @@ bool isOpaqueEverywhere(const Image& picture) {
 
 void ShrunkUpload::take(std::shared_ptr<const Image> picture) {
     picture_ = std::move(picture);
-    opaque_ = picture_ && isOpaqueEverywhere(*picture_);
+    // Most are as the one before: what is opaque is found to be so while it is shrunk, and transparency in its first
+    // rows.
+    opaque_ = opaque_ || !picture_ || isOpaqueEverywhere(*picture_);
     uploaded_ = {};
     bytesUp_ = picture_ ? picture_->bytes() : 0;
 }
 
 bool ShrunkUpload::uploadAs(Size size, GlTexture& texture) {
+    if (opaque_ && !(size == picture_->size()) && !(size == uploaded_)) {
+        if (!(shrunk_.size() == size)) shrunk_ = Image(size, PixelFormat::rgba8);
+        opaque_ = shrinker_.lay(picture_->view(), Placement::stretch, {}, shrunk_);
+    }
     if (!opaque_) size = picture_->size();
     const bool whole = size == picture_->size();
     if (!(uploaded_ == size)) {
-        if (!whole) {
-            if (!(shrunk_.size() == size)) shrunk_ = Image(size, PixelFormat::rgba8);
-            shrinker_.lay(picture_->view(), Placement::stretch, {}, shrunk_);
-        }
         const Image& image = whole ? *picture_ : shrunk_;
         texture.upload(image.view());
         uploaded_ = size;

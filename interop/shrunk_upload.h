@@ -26,7 +26,7 @@ public:
 
 private:
     std::shared_ptr<const Image> picture_;
-    bool opaque_ = false;
+    bool opaque_ = true;
     Size uploaded_;  ///< as what; none yet where empty
     std::size_t bytesUp_ = 0;
     PictureLayer shrinker_{PictureLayer::Threads::callingOne};

@@ -119,25 +119,39 @@ std::uint8_t toByte(float value) {
     return std::uint8_t(std::clamp(value + 0.5F, 0.0F, 255.0F));
 }
 
-/// A row of R, G, B, A sums as opaque R, G, B, A at the target's pixels, over `color`.
-MATTE_VECTOR_CLONES void layRow(const float* sums, const Taps& taps, Rgb color, std::uint8_t* out) {
+/// One pixel of less than full opacity, its R, G, B, A premultiplied, as an opaque one over `color`.
+void layPixel(const float* sum, Rgb color, std::uint8_t* out) {
     const float behind[3] = {float(color.r), float(color.g), float(color.b)};
-    for (std::size_t x = 0; x < taps.spans.size(); ++x, out += 4) {
-        const Taps::Span span = taps.spans[x];
-        const float *weights = taps.at(int(x)), *pixel = sums + std::ptrdiff_t(4) * span.first;
-        float sum[4] = {};
-        for (int i = 0; i < span.count; ++i, pixel += 4) {
-            for (int c = 0; c < 4; ++c) sum[c] += weights[i] * pixel[c];
+    const float scale = sum[3] > 0 ? 255 / sum[3] : 0.0F, alpha = float(toByte(sum[3])) * (1.0F / 255);
+    for (int c = 0; c < 3; ++c) {
+        const auto own = float(toByte(sum[c] * scale));
+        out[c] = toByte(behind[c] + (own - behind[c]) * alpha);
+    }
+}
+
+constexpr int kBlock = 64;
+
+/// A row of R, G, B, A sums as opaque R, G, B, A at the target's pixels, over `color`. A block of pixels is summed,
+/// then all its numbers become bytes at once, and then what is not opaque, as every video is, is done again.
+MATTE_VECTOR_CLONES void layRow(const float* sums, const Taps& taps, Rgb color, std::uint8_t* out) {
+    const int width = int(taps.spans.size());
+    float block[4 * kBlock], cut[4 * kBlock];
+    for (int begin = 0; begin < width; begin += kBlock, out += std::ptrdiff_t(4) * kBlock) {
+        const int count = std::min(kBlock, width - begin);
+        for (int i = 0; i < count; ++i) {
+            const Taps::Span span = taps.spans[std::size_t(begin + i)];
+            const float *weights = taps.at(begin + i), *pixel = sums + std::ptrdiff_t(4) * span.first;
+            float sum[4] = {};
+            for (int tap = 0; tap < span.count; ++tap, pixel += 4) {
+                for (int c = 0; c < 4; ++c) sum[c] += weights[tap] * pixel[c];
+            }
+            std::copy_n(sum, 4, block + std::ptrdiff_t(4) * i);
         }
-        out[3] = 255;
-        if (sum[3] >= 254.99F) {  // opaque, as every video is
-            for (int c = 0; c < 3; ++c) out[c] = toByte(sum[c]);
-            continue;
-        }
-        const float scale = sum[3] > 0 ? 255 / sum[3] : 0.0F, alpha = float(toByte(sum[3])) * (1.0F / 255);
-        for (int c = 0; c < 3; ++c) {
-            const auto own = float(toByte(sum[c] * scale));
-            out[c] = toByte(behind[c] + (own - behind[c]) * alpha);
+        for (int i = 0; i < 4 * count; ++i) cut[i] = std::min(std::max(block[i] + 0.5F, 0.0F), 255.0F);
+        for (int i = 0; i < 4 * count; ++i) out[i] = std::uint8_t(int(cut[i]));
+        for (int i = 0; i < count; ++i) {
+            if (block[4 * i + 3] < 254.99F) layPixel(block + std::ptrdiff_t(4) * i, color, out + std::ptrdiff_t(4) * i);
+            out[4 * i + 3] = 255;
         }
     }
 }
@@ -248,6 +262,7 @@ void RowSums::prepare(Size from, Size to) {
     const std::size_t bytes = std::size_t(from.width) * 4 * std::size_t(omp_get_max_threads());
     sums_.resize(bytes);
     rows_.resize(bytes);
+    opaque_ = true;
 }
 
 const float* RowSums::row(const ImageView& source, int y) {
@@ -263,6 +278,7 @@ const float* RowSums::row(const ImageView& source, int y) {
         if (isOpaque(row, from_.width)) {
             addBytes(row, weight, pixels * 4, sum);
         } else {
+            opaque_.store(false, std::memory_order_relaxed);
             addPremultiplied(row, weight, pixels, sum);
         }
     }
@@ -309,7 +325,7 @@ Image layInto(const ImageView& picture, Size size, Placement placement, Rgb colo
     return frame;
 }
 
-void PictureLayer::lay(const ImageView& picture, Placement placement, Rgb color, Image& frame) {
+bool PictureLayer::lay(const ImageView& picture, Placement placement, Rgb color, Image& frame) {
     const int width = frame.size().width, height = frame.size().height;
     const Layout layout = layOut(picture.size, frame.size(), placement);
     const int right = layout.left + layout.scaled.width, bottom = layout.top + layout.scaled.height;
@@ -326,6 +342,7 @@ void PictureLayer::lay(const ImageView& picture, Placement placement, Rgb color,
         layRow(sums_.row(seen, y - layout.top), sums_.across(), color, out + std::ptrdiff_t(4) * layout.left);
         fillRow(color, right, width, out);
     }
+    return sums_.opaque();
 }
 
 }  // namespace matte

@@ -3,6 +3,10 @@
 // Any thread.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
 #include "inference/image.h"
 #include "inference/look.h"
 
@@ -68,10 +72,13 @@ public:
     /// next call on this thread.
     const float* row(const ImageView& source, int y);
     [[nodiscard]] const Taps& across() const { return across_; }
+    /// Whether every row since prepare() was.
+    [[nodiscard]] bool opaque() const { return opaque_.load(std::memory_order_relaxed); }
 
 private:
     Size from_, to_;
     Taps across_{1, 1}, down_{1, 1};
+    std::atomic<bool> opaque_ = true;
     std::vector<float> sums_;         ///< a row of the source for each thread, R, G, B, A
     std::vector<std::uint8_t> rows_;  ///< the same in bytes
 };
@@ -92,8 +99,8 @@ public:
     /// All of them are quickest; the GUI thread does better not to wait for others that have much to do.
     enum class Threads : std::uint8_t { all, callingOne };
     explicit PictureLayer(Threads threads = Threads::all) : threads_(threads) {}
-    /// `frame` is rgba8 and has its size.
-    void lay(const ImageView& picture, Placement placement, Rgb color, Image& frame);
+    /// `frame` is rgba8 and has its size. Returns whether all of the picture that is seen was opaque.
+    bool lay(const ImageView& picture, Placement placement, Rgb color, Image& frame);
 
 private:
     Threads threads_;
