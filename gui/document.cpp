@@ -15,6 +15,7 @@ QString stepName(LookControl control) {
         case LookControl::color: return Document::tr("Colour");
         case LookControl::image: return Document::tr("Background Picture");
         case LookControl::placement: return Document::tr("Placement");
+        case LookControl::picturePosition: return Document::tr("Background Position");
         case LookControl::threshold: return Document::tr("Threshold");
         case LookControl::softness: return Document::tr("Softness");
         case LookControl::decontaminate: return Document::tr("Clean Edge Colours");

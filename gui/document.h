@@ -16,6 +16,7 @@ enum class LookControl {
     color,
     image,
     placement,
+    picturePosition,
     threshold,
     softness,
     decontaminate,

@@ -186,9 +186,18 @@ QWidget* LookPanel::imagePage() {
         document_.edit(LookControl::placement, [&](Look& look) { look.background.placement = Placement(id); });
         document_.finishGesture();
     });
+    position_ = new SliderRow(tr("Position"),
+                              tr("Which part of a picture is seen that is wider or taller than the frame, from its "
+                                 "left or upper end to the other; or between which bars it lies"),
+                              {0, 100, percent(Look{}.background.position)});
+    connect(position_, &SliderRow::valueChanged, this, [this](int value) {
+        document_.edit(LookControl::picturePosition,
+                       [&](Look& look) { look.background.position = float(value) / 100; });
+    });
+    connect(position_, &SliderRow::gestureFinished, &document_, &Document::finishGesture);
     auto* gallery = new Gallery;
     connect(gallery, &Gallery::chosen, this, &LookPanel::pictureDropped);
-    return page({picture_, gallery, segmentBar(*placements_, tr("Placement"))});
+    return page({picture_, gallery, segmentBar(*placements_, tr("Placement")), position_});
 }
 
 void LookPanel::buildEdges(QVBoxLayout& column) {
@@ -245,6 +254,8 @@ void LookPanel::showLook(const Look& look) {
     const QString name = QFileInfo(QString::fromStdString(background.imagePath)).fileName();
     picture_->setPicture(background.image, name, background.moving);
     placements_->button(int(background.placement))->setChecked(true);
+    position_->showValue(percent(background.position));
+    position_->setEnabled(background.placement != Placement::stretch);
     threshold_->showValue(percent(look.threshold));
     softness_->showValue(percent(look.softness));
     const QSignalBlocker quiet(decontaminate_);

@@ -26,12 +26,14 @@ class LookPanel : public QScrollArea {
 public:
     explicit LookPanel(Document& document, QAction* reset, QWidget* parent = nullptr);
     [[nodiscard]] SliderRow& blurStrength() { return *blurStrength_; }
+    [[nodiscard]] SliderRow& position() { return *position_; }  ///< of the background picture
     [[nodiscard]] SliderRow& threshold() { return *threshold_; }
     [[nodiscard]] SliderRow& softness() { return *softness_; }
     [[nodiscard]] Toggle& decontaminate() { return *decontaminate_; }
     [[nodiscard]] PersonGroup& person() { return *person_; }
     [[nodiscard]] LiveGroup& live() { return *live_; }
-    [[nodiscard]] QButtonGroup& kinds() { return *kinds_; }  ///< ids are Background::Kind
+    [[nodiscard]] QButtonGroup& kinds() { return *kinds_; }            ///< ids are Background::Kind
+    [[nodiscard]] QButtonGroup& placements() { return *placements_; }  ///< ids are Placement
 
     /// Shows what makes sense live only.
     void setMode(Mode mode);
@@ -56,6 +58,7 @@ private:
     SliderRow* blurStrength_;
     ColorRow* color_;
     PictureWell* picture_;
+    SliderRow* position_;
     SliderRow* threshold_;
     SliderRow* softness_;
     Toggle* decontaminate_;

@@ -46,6 +46,7 @@ Look loadLook(const QSettings& store, const QString& group) {
     background.imagePath = from.value("image").toString().toStdString();
     background.moving = from.flag("moving", background.moving);
     background.placement = storedChoice(from.value("placement").toInt(), background.placement, Placement::stretch);
+    background.position = from.number("position", background.position, 0, 1);
     look.threshold = from.number("threshold", look.threshold, 0, 1);
     look.softness = from.number("softness", look.softness, 0, 1);
     look.decontaminate = from.flag("decontaminate", look.decontaminate);
@@ -71,6 +72,7 @@ void saveLook(QSettings& store, const QString& group, const Look& look) {
     keep("image", QString::fromStdString(background.imagePath));
     keep("moving", background.moving);
     keep("placement", int(background.placement));
+    keep("position", double(background.position));
     keep("threshold", double(look.threshold));
     keep("softness", double(look.softness));
     keep("decontaminate", look.decontaminate);

@@ -29,6 +29,7 @@ struct Background {
     std::shared_ptr<const Image> image;  ///< for image: decoded, rgba8 or bgr8; compared by identity
     bool moving = false;                 ///< for image: `imagePath` is a video, of which `image` is one frame
     Placement placement = Placement::fill;  ///< for image
+    float position = 0.5F;                  ///< for image: Layout's, 0 to 1
     bool operator==(const Background&) const = default;
 };
 

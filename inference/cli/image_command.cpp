@@ -64,6 +64,7 @@ Session openSession(const ImageOptions& options, const Background& background) {
     session.look = options.look;
     session.look.background = background;
     session.look.background.placement = options.look.background.placement;
+    session.look.background.position = options.look.background.position;
     if (background.kind == Background::Kind::image && !options.matteOnly) {
         readBackground(session.look.background);  // of a video, the first frame
     }

@@ -118,6 +118,12 @@ void addImageCommand(CLI::App& app, ImageOptions& options) {
     addChoice(image, "--placement", "How image:PATH is laid in: fill, fit or stretch",
               options.look.background.placement,
               {{"fill", Placement::fill}, {"fit", Placement::fit}, {"stretch", Placement::stretch}});
+    image
+        ->add_option("--position", options.look.background.position,
+                     "Where it lies if it is wider or taller than the photo, 0 (left or top) to 1")
+        ->check(CLI::Range(0.0, 1.0).description(""))
+        ->capture_default_str()
+        ->type_name("P");
     image->add_option("--threshold", options.look.threshold, "Where the edge lies, 0 to 1; lower keeps more")
         ->capture_default_str()
         ->type_name("T");

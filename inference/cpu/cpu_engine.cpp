@@ -36,7 +36,8 @@ public:
     const Image* plate(const Background& background, Size size) {
         if (background.kind != Background::Kind::image || !background.image) return nullptr;
         if (plate_.size() != size || !(plateFor_ == background)) {
-            plate_ = layInto(background.image->view(), size, background.placement, background.color);
+            plate_ =
+                layInto(background.image->view(), size, background.placement, background.color, background.position);
             plateFor_ = background;
         }
         return &plate_;

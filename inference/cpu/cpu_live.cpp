@@ -110,7 +110,7 @@ const Image* CpuLive::plate(const Background& background, Size size, StageTimes&
     if (plate_.size() == size && plateFor_ == background) return &plate_;
     const StageTimer timer(times, "plate");
     if (!(plate_.size() == size)) plate_ = Image(size, PixelFormat::rgba8);
-    layer_.lay(background.image->view(), background.placement, background.color, plate_);
+    layer_.lay(background.image->view(), background.placement, background.color, plate_, background.position);
     plateFor_ = background;
     return &plate_;
 }

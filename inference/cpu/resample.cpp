@@ -292,19 +292,21 @@ void FrameShrinker::shrink(const ImageView& source, Size size, Planes& target) {
     for (int y = 0; y < size.height; ++y) shrinkRow(sums_.row(source, y), sums_.across(), target.row(y));
 }
 
-Layout layOut(Size picture, Size frame, Placement placement) {
+Layout layOut(Size picture, Size frame, Placement placement, float position) {
     const double wide = double(frame.width) / picture.width, high = double(frame.height) / picture.height;
     Layout layout;
     layout.seen = picture;
     layout.scaled = frame;
     if (placement == Placement::stretch) return layout;
     const double scale = placement == Placement::fill ? std::max(wide, high) : std::min(wide, high);
+    const float share = position > 0 ? std::min(position, 1.0F) : 0;  // what is no number too
+    const auto before = [&](int room) { return int(float(room) * share); };
     const auto scaledSide = [&](int pixels) { return std::max(1, int(std::lround(pixels * scale))); };
     if (placement == Placement::fit) {
         layout.scaled = {std::min(scaledSide(picture.width), frame.width),
                          std::min(scaledSide(picture.height), frame.height)};
-        layout.left = (frame.width - layout.scaled.width) / 2;
-        layout.top = (frame.height - layout.scaled.height) / 2;
+        layout.left = before(frame.width - layout.scaled.width);
+        layout.top = before(frame.height - layout.scaled.height);
         return layout;
     }
     // Only the part of the picture that will be seen is resampled, so that a long thin picture can't ask for a huge
@@ -314,20 +316,20 @@ Layout layOut(Size picture, Size frame, Placement placement) {
         return std::min(pixels, std::max(1, int(std::lround(double(pixels) * side / whole))));
     };
     layout.seen = {seenSide(picture.width, frame.width), seenSide(picture.height, frame.height)};
-    layout.seenX = (picture.width - layout.seen.width) / 2;
-    layout.seenY = (picture.height - layout.seen.height) / 2;
+    layout.seenX = before(picture.width - layout.seen.width);
+    layout.seenY = before(picture.height - layout.seen.height);
     return layout;
 }
 
-Image layInto(const ImageView& picture, Size size, Placement placement, Rgb color) {
+Image layInto(const ImageView& picture, Size size, Placement placement, Rgb color, float position) {
     Image frame(size, PixelFormat::rgba8);
-    PictureLayer().lay(picture, placement, color, frame);
+    PictureLayer().lay(picture, placement, color, frame, position);
     return frame;
 }
 
-bool PictureLayer::lay(const ImageView& picture, Placement placement, Rgb color, Image& frame) {
+bool PictureLayer::lay(const ImageView& picture, Placement placement, Rgb color, Image& frame, float position) {
     const int width = frame.size().width, height = frame.size().height;
-    const Layout layout = layOut(picture.size, frame.size(), placement);
+    const Layout layout = layOut(picture.size, frame.size(), placement, position);
     const int right = layout.left + layout.scaled.width, bottom = layout.top + layout.scaled.height;
     ImageView seen = picture;
     seen.size = layout.seen;

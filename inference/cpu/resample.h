@@ -25,17 +25,19 @@ Image resampleToImage(const ImageView& source, Size size);
 /// Linear interpolation of a field to `size`.
 Planes resamplePlanes(const Planes& source, Size size);
 
-/// Which part of a picture shows in a frame, and where in the frame it comes to lie.
+/// Which part of a picture shows in a frame, and where in the frame it comes to lie. A picture of another shape than
+/// the frame's sticks out (fill) or leaves room (fit) along one axis: `position` says where it lies there, 0 to 1, from
+/// its left or upper end to the other.
 struct Layout {
     int seenX = 0, seenY = 0;
     Size seen;  ///< of the picture
     int left = 0, top = 0;
     Size scaled;  ///< of the frame
 };
-Layout layOut(Size picture, Size frame, Placement placement);
+Layout layOut(Size picture, Size frame, Placement placement, float position = 0.5F);
 
 /// `picture` laid into a frame of `size` by `placement`: rgba8, opaque, bars and transparent places in `color`.
-Image layInto(const ImageView& picture, Size size, Placement placement, Rgb color);
+Image layInto(const ImageView& picture, Size size, Placement placement, Rgb color, float position = 0.5F);
 
 /// For each of `outputs` positions along one axis: which inputs it reads and with which weights, which sum to 1.
 struct Taps {
@@ -100,7 +102,7 @@ public:
     enum class Threads : std::uint8_t { all, callingOne };
     explicit PictureLayer(Threads threads = Threads::all) : threads_(threads) {}
     /// `frame` is rgba8 and has its size. Returns whether all of the picture that is seen was opaque.
-    bool lay(const ImageView& picture, Placement placement, Rgb color, Image& frame);
+    bool lay(const ImageView& picture, Placement placement, Rgb color, Image& frame, float position = 0.5F);
 
 private:
     Threads threads_;

@@ -25,10 +25,11 @@ const std::uint8_t* Plate::laid(const Background& background, Size frame, Staged
     isNew_ = false;
     if (background.kind != Background::Kind::image || !background.image) return nullptr;
     if (picture_ != background.image) upload(background.image, copy, stream);
-    if (!(frame_ == frame) || placement_ != background.placement || !(color_ == background.color)) {
+    if (!(frame_ == frame) || placement_ != background.placement || position_ != background.position ||
+        !(color_ == background.color)) {
         frame_ = {};
         fit(laid_, frame.pixels() * 4);
-        const Layout layout = layOut(picture_->size(), frame, background.placement);
+        const Layout layout = layOut(picture_->size(), frame, background.placement, background.position);
         if (!(resampling_.from() == layout.seen) || !(resampling_.to() == layout.scaled)) {
             resampling_ = device::Resampling(layout.seen, layout.scaled);
             // The weights were copied by the default stream, for which this one does not wait.
@@ -37,6 +38,7 @@ const std::uint8_t* Plate::laid(const Background& background, Size frame, Staged
         device::layPlate({uploaded_.as<std::uint8_t>(), picture_->size(), picture_->strideBytes(), picture_->format()},
                          layout, resampling_, frame, background.color, laid_.as<std::uint8_t>(), stream);
         placement_ = background.placement;
+        position_ = background.position;
         color_ = background.color;
         frame_ = frame;
         isNew_ = true;

@@ -23,6 +23,7 @@ private:
 
     std::shared_ptr<const Image> picture_;  ///< what lies in uploaded_; its pixels may still be on the way
     Placement placement_ = Placement::fill;
+    float position_ = 0.5F;
     Rgb color_;
     Size frame_;  ///< what is laid; none when empty
     bool isNew_ = false;

@@ -24,7 +24,7 @@ Image draw(const Background& background, Size size) {
         case Background::Kind::transparent: return filled(size, {}, 0);
         case Background::Kind::image:
             if (!background.image) return filled(size, background.color, 255);
-            return layInto(background.image->view(), size, background.placement, background.color);
+            return layInto(background.image->view(), size, background.placement, background.color, background.position);
         case Background::Kind::blur: break;
     }
     return filled(size, kDark, 255);

@@ -89,6 +89,7 @@ private Q_SLOTS:
         settings.look.background.imagePath = "/a b/ü.webm";
         settings.look.background.moving = true;
         settings.look.background.placement = Placement::fit;
+        settings.look.background.position = 0.2F;
         settings.look.threshold = 0.37F;
         settings.look.softness = 0.11F;
         settings.look.decontaminate = false;
@@ -107,7 +108,7 @@ private Q_SLOTS:
         {
             const auto written = store(folder);
             for (const char* key : {"look/background", "look/blurStrength", "look/blur", "look/color", "look/placement",
-                                    "look/threshold", "look/softness", "window/theme"}) {
+                                    "look/position", "look/threshold", "look/softness", "window/theme"}) {
                 written->setValue(key, "nan");
             }
         }

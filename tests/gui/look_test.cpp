@@ -100,6 +100,23 @@ private Q_SLOTS:
         QVERIFY(fixture.window->document().look() == Look{});
     }
 
+    void theBackgroundPictureLiesWhereItIsPut() {
+        WindowFixture fixture;
+        fixture.open();
+        LookPanel& panel = fixture.window->panel();
+        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "tower.png", {9, 90}));
+        QTRY_VERIFY(panel.position().isVisible());
+        const Background& background = fixture.window->document().look().background;
+        QCOMPARE(panel.position().value(), 50);
+        panel.position().slider().setValue(100);
+        QCOMPARE(background.position, 1.0F);
+        fixture.window->document().undo();
+        QCOMPARE(panel.position().value(), 50);
+        panel.placements().button(int(Placement::stretch))->click();
+        QCOMPARE(background.placement, Placement::stretch);
+        QVERIFY2(!panel.position().isEnabled(), "a stretched picture has nowhere else to lie");
+    }
+
     void theLookAndTheWindowComeBack() {
         WindowFixture fixture;
         fixture.window->resize(1111, 777);

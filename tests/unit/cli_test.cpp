@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // matte-cli as its users meet it: the real program is run, and what it prints, returns and leaves on disk is looked at.
+#include <algorithm>
 #include <csignal>
+#include <span>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -63,8 +65,8 @@ TEST_F(Cli, TellsItsVersionAndHelp) {
     const Outcome imageHelp = runCli({"image", "--help"});
     EXPECT_EQ(imageHelp.exitCode, 0);
     for (const char* option :
-         {"--background", "--placement", "--threshold", "--softness", "--no-decontaminate", "--model", "--engine",
-          "--precision", "--size", "--matte-only", "--json", "--quiet", "--output"}) {
+         {"--background", "--placement", "--position", "--threshold", "--softness", "--no-decontaminate", "--model",
+          "--engine", "--precision", "--size", "--matte-only", "--json", "--quiet", "--output"}) {
         EXPECT_NE(imageHelp.out.find(option), std::string::npos) << option;
     }
 }
@@ -120,6 +122,7 @@ TEST_F(Cli, RefusesACommandLineThatMakesNoSense) {
     expectRefused(image({in, "-o", out, "--background", "sepia"}), 2, "'sepia' is not a background");
     expectRefused(image({in, "-o", out, "--background", "color:red"}), 2, "#rrggbb");
     expectRefused(image({in, "-o", out, "--placement", "tile"}), 2, "--placement does not know 'tile'");
+    expectRefused(image({in, "-o", out, "--position", "2"}), 2, "--position");
     expectRefused(image({in, "-o", out, "--threshold", "1.5"}), 2, "--threshold must be between 0 and 1");
     expectRefused(image({in, "-o", out, "--softness", "nan"}), 2, "--softness must be between 0 and 1");
     expectRefused(runCli({"image", in, "-o", out, "--engine", "abacus"}), 2, "--engine does not know 'abacus'");
@@ -166,6 +169,18 @@ TEST_F(Cli, WritesEveryFormatAndBackground) {
             image({in, "-o", at("b.png"), "--background", "image:" + behind, "--placement", placement});
         EXPECT_EQ(outcome.exitCode, 0) << outcome.err;
     }
+}
+
+TEST_F(Cli, ShowsThePartOfABackgroundThatIsAskedFor) {
+    const std::string in = picture("a.jpg"), tall = picture("behind.png", {9, 90});
+    const auto over = [&](const char* position) {
+        EXPECT_EQ(image({in, "-o", at("b.png"), "--background", "image:" + tall, "--position", position}).exitCode, 0);
+        return readImage(at("b.png"));
+    };
+    const auto upper = over("0"), middle = over("0.5"), same = over("0.5");
+    const auto bytes = [](const auto& image) { return std::span(image->row(0), image->bytes()); };
+    EXPECT_TRUE(std::ranges::equal(bytes(middle), bytes(same)));
+    EXPECT_FALSE(std::ranges::equal(bytes(upper), bytes(middle)));
 }
 
 // Over one colour and over another, whatever is not the person differs by just that.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resampling: exact averages when shrinking, no shift, no colour from what is transparent.
+#include <cmath>
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -114,6 +115,27 @@ TEST(LayInto, FillCoversFitShowsAllStretchBends) {
     const Image stretch = layInto(wide.view(), {20, 20}, Placement::stretch, green);
     EXPECT_EQ(at(stretch, 0, 0), 'r');
     EXPECT_EQ(at(stretch, 19, 0), 'b');
+}
+
+TEST(LayOut, PutsWhatIsLongerOrShorterThanTheFrameWhereItIsToLie) {
+    const Size wide{400, 100}, tall{100, 400}, frame{200, 200};
+    const auto seenAt = [&](Size picture, float position) {
+        const Layout layout = layOut(picture, frame, Placement::fill, position);
+        return std::pair(layout.seenX, layout.seenY);
+    };
+    EXPECT_EQ(seenAt(wide, 0), std::pair(0, 0));
+    EXPECT_EQ(seenAt(wide, 0.5F), std::pair(150, 0));
+    EXPECT_EQ(seenAt(wide, 1), std::pair(300, 0));
+    EXPECT_EQ(seenAt(tall, 1), std::pair(0, 300));
+    const auto lyingAt = [&](Size picture, float position) {
+        const Layout layout = layOut(picture, frame, Placement::fit, position);
+        return std::pair(layout.left, layout.top);
+    };
+    EXPECT_EQ(lyingAt(wide, 0), std::pair(0, 0));
+    EXPECT_EQ(lyingAt(wide, 1), std::pair(0, 150));
+    EXPECT_EQ(lyingAt(tall, 0.5F), std::pair(75, 0));
+    EXPECT_EQ(lyingAt(tall, 7), std::pair(150, 0)) << "the end is the end";
+    EXPECT_EQ(lyingAt(tall, std::nanf("")), std::pair(0, 0));
 }
 
 TEST(LayInto, TakesExtremeShapes) {
