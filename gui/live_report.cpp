@@ -139,7 +139,7 @@ QByteArray toJson(const LiveReport& report) {
         {"stagesMs", json(statistics.stages)},
         {"presentMs", json(statistics.present)},
         {"latencyMs", json(statistics.latency)},
-        {"latencyHistogram", QJsonObject{{"mostMs", double(LiveStatistics::kHistogramMs)}, {"counts", histogram}}},
+        {"latencyHistogram", QJsonObject{{"mostMs", double(statistics.histogramMs)}, {"counts", histogram}}},
         {"layers", layers(statistics)},
         {"limit", limit(statistics)},
         {"footprint", json(report.footprints)},

@@ -12,6 +12,17 @@ float msBetween(LiveMeter::Time begin, LiveMeter::Time end) {
     return std::chrono::duration<float, std::milli>(end - begin).count();
 }
 
+/// The axis of a histogram whose 99th percentile is `ms`: 10, 20, 50, 100, 200 … milliseconds.
+float roundBeyond(float ms) {
+    float decade = 10;
+    for (; decade < 1e5F; decade *= 10) {
+        for (const float step : {1.0F, 2.0F, 5.0F}) {
+            if (ms < step * decade) return step * decade;
+        }
+    }
+    return decade;
+}
+
 }  // namespace
 
 void LiveMeter::Rate::add(Time now) {
@@ -84,7 +95,8 @@ LiveStatistics LiveMeter::statistics() const {
     result.frame = frame_.statistics();
     result.present = present_.statistics();
     result.latency = latency_.statistics();
-    result.latencyHistogram = latency_.samples.histogram<LiveStatistics::kBins>(LiveStatistics::kHistogramMs);
+    result.histogramMs = roundBeyond(result.latency.ms.p99);
+    result.latencyHistogram = latency_.samples.histogram<LiveStatistics::kBins>(result.histogramMs);
     for (const Series& stage : stages_) result.stages.push_back(stage.statistics());
     for (const Series& layer : layerMs_) {
         if (layer.samples.count() > 0) result.layerMs.push_back(layer.statistics());

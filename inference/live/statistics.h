@@ -24,7 +24,6 @@ struct StageStatistics {
 
 struct LiveStatistics {
     static constexpr std::size_t kBins = 25;
-    static constexpr float kHistogramMs = 50;
 
     std::uint64_t framesIn = 0;              ///< that the source gave
     std::uint64_t framesOut = 0;             ///< that were composited
@@ -40,7 +39,8 @@ struct LiveStatistics {
     std::vector<StageStatistics> stages;        ///< the wait for the frame, then what the engine names, in their order
     StageStatistics present;                    ///< the GUI thread's part
     StageStatistics latency;                    ///< from Frame::captured to the end of its present
-    std::array<int, kBins> latencyHistogram{};  ///< equal steps from 0 to kHistogramMs, longer ones in the last
+    float histogramMs = 10;                     ///< a round figure beyond nearly all latencies
+    std::array<int, kBins> latencyHistogram{};  ///< equal steps from 0 to histogramMs, longer ones in the last
     std::vector<LayerInfo> layers;
     std::vector<StageStatistics> layerMs;  ///< as layers; empty unless they are timed
     std::optional<MachineRates> rates;     ///< of the engine's device, once the layers were timed for a moment

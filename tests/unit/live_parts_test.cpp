@@ -2,6 +2,7 @@
 // The small parts of the live path: the curtain, the newest samples, the trace.
 #include <csignal>
 #include <fstream>
+#include <numeric>
 
 #include <sys/resource.h>
 
@@ -35,6 +36,23 @@ TEST(LiveMeter, TheTimesOfAnotherEngineBeginAnew) {
     EXPECT_EQ(statistics.stages.front().ms.p50, 10);
     EXPECT_EQ(statistics.frame.ms.p50, 20);
     EXPECT_EQ(statistics.framesOut, 10U) << "what was counted stays counted";
+}
+
+TEST(LiveMeter, TheHistogramReachesAsFarAsTheLatenciesDo) {
+    const auto endFor = [](int ms, int rare) {
+        LiveMeter meter;
+        const LiveMeter::Time shown{};
+        for (int i = 0; i < 300; ++i) meter.presented(shown, shown - std::chrono::milliseconds(i == 0 ? rare : ms), 0);
+        const LiveStatistics statistics = meter.statistics();
+        EXPECT_EQ(std::accumulate(statistics.latencyHistogram.begin(), statistics.latencyHistogram.end(), 0), 300);
+        return statistics.histogramMs;
+    };
+    EXPECT_EQ(endFor(4, 4), 10);
+    EXPECT_EQ(endFor(4, 900), 10) << "one late frame is in the last step";
+    EXPECT_EQ(endFor(10, 10), 20);
+    EXPECT_EQ(endFor(34, 34), 50);
+    EXPECT_EQ(endFor(120, 120), 200);
+    EXPECT_EQ(endFor(7000, 7000), 10000);
 }
 
 TEST(Curtain, IsTheBackgroundWithoutTheRoom) {
