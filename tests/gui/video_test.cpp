@@ -103,7 +103,8 @@ private Q_SLOTS:
         LiveFixture live(fakeEngine(log));
         live.start();
         live.window().setBackgroundPicture(videoIn(live.base.folder));
-        QTRY_VERIFY((live.showNext(), frameShown(live.base) > 0));
+        bool later = false;  // the video may have begun again when it is asked a second time
+        QTRY_VERIFY((live.showNext(), later = later || frameShown(live.base) > 0));
         live.press(Qt::Key_F8);
         live.feed.push(160, 120);
         QTRY_COMPARE(frameShown(live.base), 0);
