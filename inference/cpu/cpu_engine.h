@@ -46,8 +46,8 @@ private:
     CpuLive live_;
     bool timeLayers_ = false;
     YieldingThreads yielding_;
-    std::unique_ptr<ProcessorRates> rates_;    ///< while they are measured
-    std::optional<Waiting> waiting_;           ///< the frame under way: its work is done by take()
+    std::unique_ptr<ProcessorRates> rates_;  ///< while they are measured
+    std::optional<Waiting> waiting_;         ///< the frame under way: its work is done by take()
 };
 
 }  // namespace matte
