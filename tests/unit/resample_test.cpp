@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resampling: exact averages when shrinking, no shift, no colour from what is transparent.
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -119,23 +120,21 @@ TEST(LayInto, FillCoversFitShowsAllStretchBends) {
 
 TEST(LayOut, PutsWhatIsLongerOrShorterThanTheFrameWhereItIsToLie) {
     const Size wide{400, 100}, tall{100, 400}, frame{200, 200};
-    const auto seenAt = [&](Size picture, float position) {
-        const Layout layout = layOut(picture, frame, Placement::fill, position);
-        return std::pair(layout.seenX, layout.seenY);
+    // Where the seen part begins, and where in the frame it lies.
+    const auto at = [&](Size picture, Placement placement, float position) {
+        const Layout layout = layOut(picture, frame, placement, position);
+        return std::array{layout.seenX, layout.seenY, layout.left, layout.top};
     };
-    EXPECT_EQ(seenAt(wide, 0), std::pair(0, 0));
-    EXPECT_EQ(seenAt(wide, 0.5F), std::pair(150, 0));
-    EXPECT_EQ(seenAt(wide, 1), std::pair(300, 0));
-    EXPECT_EQ(seenAt(tall, 1), std::pair(0, 300));
-    const auto lyingAt = [&](Size picture, float position) {
-        const Layout layout = layOut(picture, frame, Placement::fit, position);
-        return std::pair(layout.left, layout.top);
-    };
-    EXPECT_EQ(lyingAt(wide, 0), std::pair(0, 0));
-    EXPECT_EQ(lyingAt(wide, 1), std::pair(0, 150));
-    EXPECT_EQ(lyingAt(tall, 0.5F), std::pair(75, 0));
-    EXPECT_EQ(lyingAt(tall, 7), std::pair(150, 0)) << "the end is the end";
-    EXPECT_EQ(lyingAt(tall, std::nanf("")), std::pair(0, 0));
+    using Place = std::array<int, 4>;
+    EXPECT_EQ(at(wide, Placement::fill, 0), (Place{0, 0, 0, 0}));
+    EXPECT_EQ(at(wide, Placement::fill, 0.5F), (Place{150, 0, 0, 0}));
+    EXPECT_EQ(at(wide, Placement::fill, 1), (Place{300, 0, 0, 0}));
+    EXPECT_EQ(at(tall, Placement::fill, 1), (Place{0, 300, 0, 0}));
+    EXPECT_EQ(at(wide, Placement::fit, 0), (Place{0, 0, 0, 0}));
+    EXPECT_EQ(at(wide, Placement::fit, 1), (Place{0, 0, 0, 150}));
+    EXPECT_EQ(at(tall, Placement::fit, 0.5F), (Place{0, 0, 75, 0}));
+    EXPECT_EQ(at(tall, Placement::fit, 7), (Place{0, 0, 150, 0})) << "the end is the end";
+    EXPECT_EQ(at(tall, Placement::fit, std::nanf("")), (Place{0, 0, 0, 0}));
 }
 
 TEST(LayInto, TakesExtremeShapes) {
