@@ -2,7 +2,6 @@
 #include "inference/io/media_foundation_camera.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <future>
@@ -16,6 +15,7 @@
 
 #include "inference/error.h"
 #include "inference/io/camera_reader.h"
+#include "inference/io/counted.h"
 #include "inference/io/detached_source.h"
 #include "inference/io/frame_convert.h"
 
@@ -73,7 +73,7 @@ private:
 };
 
 /// What Media Foundation calls with each picture, on threads of its own, one at a time. It may outlive the camera.
-class Arrivals final : public IMFSourceReaderCallback {
+class Arrivals final : public Counted<IMFSourceReaderCallback> {
 public:
     using Take = std::function<void(HRESULT status, DWORD flags, IMFSample* sample)>;
 
@@ -93,25 +93,7 @@ public:
     STDMETHODIMP OnFlush(DWORD) override { return S_OK; }
     STDMETHODIMP OnEvent(DWORD, IMFMediaEvent*) override { return S_OK; }
 
-    STDMETHODIMP QueryInterface(REFIID wanted, void** answer) override {
-        if (!answer) return E_POINTER;
-        const bool isKnown = wanted == __uuidof(IUnknown) || wanted == __uuidof(IMFSourceReaderCallback);
-        *answer = isKnown ? static_cast<IMFSourceReaderCallback*>(this) : nullptr;
-        if (!isKnown) return E_NOINTERFACE;
-        AddRef();
-        return S_OK;
-    }
-    STDMETHODIMP_(ULONG) AddRef() override { return ++references_; }
-    STDMETHODIMP_(ULONG) Release() override {
-        const ULONG left = --references_;
-        if (left == 0) delete this;
-        return left;
-    }
-
 private:
-    ~Arrivals() = default;
-
-    std::atomic<ULONG> references_{1};
     std::mutex mutex_;  // guards take_, and is held while it runs
     Take take_;
 };

@@ -7,33 +7,10 @@
 
 #include <mferror.h>
 
+#include "inference/io/counted.h"
+
 namespace matte::test {
 namespace {
-
-/// Counts the references to an object of two interfaces, one of which is the other's base.
-template <class Interface, class Base>
-class Counted : public Interface {
-public:
-    STDMETHODIMP QueryInterface(REFIID wanted, void** answer) override {
-        const bool isKnown = wanted == __uuidof(IUnknown) || wanted == __uuidof(Base) || wanted == __uuidof(Interface);
-        *answer = isKnown ? static_cast<Interface*>(this) : nullptr;
-        if (!isKnown) return E_NOINTERFACE;
-        AddRef();
-        return S_OK;
-    }
-    STDMETHODIMP_(ULONG) AddRef() override { return ++references_; }
-    STDMETHODIMP_(ULONG) Release() override {
-        const ULONG left = --references_;
-        if (left == 0) delete this;
-        return left;
-    }
-
-protected:
-    virtual ~Counted() = default;
-
-private:
-    std::atomic<ULONG> references_{1};
-};
 
 /// What has events, which Media Foundation keeps.
 template <class Interface>
