@@ -6,13 +6,14 @@
 #include <QLabel>
 #include <QMenu>
 #include <QToolButton>
+#include <QVBoxLayout>
 
 namespace matte {
 namespace {
 
 using ladder::Method;
 
-constexpr int kLooksASecond = 4, kFontPixels = 12;
+constexpr int kLooksASecond = 4, kFontPixels = 12, kRowHeight = 28, kNoteHeight = 18;
 
 QString text(std::string_view bytes) {
     return QString::fromUtf8(bytes.data(), qsizetype(bytes.size()));
@@ -45,6 +46,9 @@ QString factsOf(const ladder::MethodStatus& status) {
     const QString name = text(status.running->name);
     if (status.ms == 0) return MethodRow::tr("%1 works on its first frame.").arg(name);
     QString facts = milliseconds(status.ms);
+    if (!status.smaller.empty()) {
+        facts = MethodRow::tr("at %1x%2: %3").arg(status.input.width).arg(status.input.height).arg(facts);
+    }
     if (status.difference) {
         facts = MethodRow::tr("%1, default %2; alpha differs by %3 on average, %4 at most")
                     .arg(facts, milliseconds(status.productMs), number(status.difference->mean),
@@ -61,7 +65,8 @@ MethodRow::MethodRow(std::shared_ptr<ladder::MethodSwitch> methods, QWidget* par
       methods_(std::move(methods)),
       button_(new QToolButton(this)),
       menu_(new QMenu(this)),
-      label_(new QLabel(this)) {
+      label_(new QLabel(this)),
+      noteLabel_(new QLabel(this)) {
     setObjectName("methodRow");
     QFont small = font();
     small.setPixelSize(kFontPixels);
@@ -72,13 +77,20 @@ MethodRow::MethodRow(std::shared_ptr<ladder::MethodSwitch> methods, QWidget* par
     button_->setPopupMode(QToolButton::InstantPopup);
     button_->setProperty("menuButton", true);
     button_->setMenu(menu_);
-    label_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    noteLabel_->setFont(small);
+    noteLabel_->setFixedHeight(kNoteHeight);
+    noteLabel_->hide();
+    for (QLabel* label : {label_, noteLabel_}) label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     menu_->setToolTipsVisible(true);
     connect(menu_, &QMenu::aboutToShow, this, &MethodRow::fill);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
+    auto* rows = new QVBoxLayout(this);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(0);
+    auto* row = new QHBoxLayout;
     row->addWidget(button_);
     row->addWidget(label_, 1);
+    rows->addLayout(row, 1);
+    rows->addWidget(noteLabel_);
     timer_.setInterval(1000 / kLooksASecond);
     connect(&timer_, &QTimer::timeout, this, &MethodRow::refresh);
     timer_.start();
@@ -92,6 +104,10 @@ void MethodRow::showEvent(QShowEvent*) {
 
 void MethodRow::resizeEvent(QResizeEvent*) {
     elide();
+}
+
+QSize MethodRow::sizeHint() const {
+    return {QWidget::sizeHint().width(), kRowHeight + (note_.isEmpty() ? 0 : kNoteHeight)};
 }
 
 /// What there is does not change while the program runs: once.
@@ -136,12 +152,19 @@ void MethodRow::refresh() {
     }
     button_->setText(tr("Method: %1 ▾").arg(status.chosen ? text(status.chosen->name) : titleOf(nullptr)));
     facts_ = factsOf(status);
+    note_ = status.chosen == status.running ? QString::fromStdString(status.smaller) : QString();
+    if (noteLabel_->isHidden() != note_.isEmpty()) {
+        noteLabel_->setHidden(note_.isEmpty());
+        updateGeometry();
+    }
     elide();
 }
 
 void MethodRow::elide() {
     label_->setText(label_->fontMetrics().elidedText(facts_, Qt::ElideRight, label_->width()));
     label_->setToolTip(facts_);
+    noteLabel_->setText(noteLabel_->fontMetrics().elidedText(note_, Qt::ElideRight, width()));
+    noteLabel_->setToolTip(note_);
 }
 
 }  // namespace matte

@@ -12,8 +12,8 @@ namespace matte {
 namespace {
 
 constexpr int kDrawsASecond = 4, kFontPixels = 12;
-constexpr int kFooterHeight = 28, kFooterMargin = 14, kBelowFooter = 26;  // the last line is paintTiming()'s
-constexpr std::size_t kHistory = 120;                                     // half a minute
+constexpr int kFooterMargin = 14, kBelowFooter = 26;  // the last line is paintTiming()'s
+constexpr std::size_t kHistory = 120;                 // half a minute
 
 }  // namespace
 
@@ -33,7 +33,7 @@ void TimingOverlay::clear() {
 }
 
 QSize TimingOverlay::sizeHint() const {
-    return {640, timingHeight(view_.selected >= 0) + (footer_ ? kFooterHeight : 0)};
+    return {640, timingHeight(view_.selected >= 0) + (footer_ ? footer_->sizeHint().height() : 0)};
 }
 
 /// What a frame took just before is what it is compared with.
@@ -54,10 +54,15 @@ void TimingOverlay::setFooter(QWidget* footer) {
     Q_EMIT resized();
 }
 
+bool TimingOverlay::event(QEvent* event) {
+    if (event->type() == QEvent::LayoutRequest) Q_EMIT resized();  // the footer has become higher, or lower
+    return QWidget::event(event);
+}
+
 void TimingOverlay::resizeEvent(QResizeEvent*) {
     if (footer_) {
-        footer_->setGeometry(kFooterMargin, height() - kBelowFooter - kFooterHeight, width() - 2 * kFooterMargin,
-                             kFooterHeight);
+        const int high = footer_->sizeHint().height();
+        footer_->setGeometry(kFooterMargin, height() - kBelowFooter - high, width() - 2 * kFooterMargin, high);
     }
     draw();
 }

@@ -20,7 +20,7 @@ public:
     explicit TimingOverlay(QWidget* parent);
     /// Where the figures come from; asked a few times a second while the overlay is shown.
     void setReport(std::function<LiveReport()> report) { report_ = std::move(report); }
-    /// Controls in a line of their own below the figures; the overlay's from now on.
+    /// Controls in a line of their own below the figures, as high as their sizeHint(); the overlay's from now on.
     void setFooter(QWidget* footer);
     /// Goes on from nothing: another source.
     void clear();
@@ -33,6 +33,7 @@ Q_SIGNALS:
     void resized();
 
 protected:
+    bool event(QEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
     void showEvent(QShowEvent* event) override;
     void hideEvent(QHideEvent* event) override;

@@ -32,6 +32,8 @@ public:
     [[nodiscard]] std::vector<LayerInfo> layers() const override;
     void timeLayers(bool on) override;
     std::optional<MachineRates> measureRates() override;
+    /// EngineOptions::networkLongestSide, from the next picture or frame on.
+    void setNetworkLongestSide(int pixels) { options_.networkLongestSide = pixels; }
 
 private:
     struct Waiting {

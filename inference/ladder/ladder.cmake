@@ -19,6 +19,7 @@ target_sources(matte_inference PRIVATE
   ladder/separate.cpp
   ladder/stencil_cpu.cpp
   ladder/xnor_cpu.cpp
+  ladder/live/input_choice.cpp
   ladder/live/method_network.cpp
   ladder/live/method_switch.cpp
   ladder/live/switching_engine.cpp

@@ -21,6 +21,7 @@ constexpr Size kFrame{96, 64};
 struct Wish {
     std::atomic<bool> fail = false, giveNan = false, stall = false;
     std::atomic<int> made = 0, runs = 0;
+    std::atomic<double> msAPixel = 0;  ///< that it says it took; 0: what it did take
 } wish;
 
 class ToldMethod final : public NetworkMethod {
@@ -38,6 +39,7 @@ public:
         if (wish.fail) throw Error(Area::engine, "The test's method broke: mend it.");
         RunReport report = inner_->run(input, alpha);
         if (wish.giveNan) alpha[alpha.size() / 2] = NAN;
+        if (wish.msAPixel > 0) report.ms = wish.msAPixel * double(alpha.size());
         return report;
     }
     [[nodiscard]] std::vector<float> activation(int) const override { return {}; }
@@ -77,6 +79,7 @@ protected:
     MethodSwitching() {
         wish.fail = wish.giveNan = wish.stall = false;
         wish.made = wish.runs = 0;
+        wish.msAPixel = 0;
     }
     std::unique_ptr<Engine> product() const {
         return Engine::create(UNet::load(Safetensors::parse(bytes_, "tiny")), options_);
@@ -183,9 +186,69 @@ TEST_F(MethodSwitching, NothingIsLoadedBeforeItIsChosen) {
 TEST_F(MethodSwitching, WhatIsChosenAtTheStartRunsFromTheFirstFrameOn) {
     methods_ = std::make_shared<MethodSwitch>(&kTold);
     SwitchingEngine engine(product(), setup(), methods_);
+    const int before = wish.runs;  // to measure how fast it is
     show(engine);
-    EXPECT_EQ(wish.runs, 1);
+    EXPECT_EQ(wish.runs, before + 1);
     EXPECT_EQ(methods_->status().running, &kTold);
+}
+
+TEST_F(MethodSwitching, ASlowMethodRunsAtASmallerInputAndIsComparedThere) {
+    wish.msAPixel = 0.3;  // at the network's own 64x44 a frame would take 0.84 s, and at 32x20 it takes 0.19 s
+    SwitchingEngine engine(product(), setup(), methods_);
+    const auto expected = show(engine).picture->image();
+    methods_->choose(&kTold);
+    ASSERT_TRUE(showUntilRunning(engine, &kTold));
+    const Output output = show(engine);
+    EXPECT_TRUE(output.matteUsable);
+    EXPECT_EQ(output.picture->size(), expected->size()) << "only the network's input is smaller";
+    const MethodStatus status = methods_->status();
+    EXPECT_EQ(status.input, (Size{32, 20}));
+    EXPECT_EQ(status.smaller, whySmaller("cpu-told", {{32, 20}, 192}, {64, 44}));
+    ASSERT_TRUE(status.difference);
+    EXPECT_LE(status.difference->maximum, 1e-5) << "like with like: the product's network at the same input";
+    EXPECT_NE(engine.info().name.find("32x20"), std::string::npos) << engine.info().name;
+    EXPECT_EQ(engine.info().warnings.back(), status.smaller);
+
+    methods_->choose(nullptr);
+    ASSERT_TRUE(showUntilRunning(engine, nullptr));
+    EXPECT_EQ(methods_->status().smaller, "");
+    const auto found = show(engine).picture->image();
+    EXPECT_EQ(std::vector(expected->row(0), expected->row(0) + expected->bytes()),
+              std::vector(found->row(0), found->row(0) + found->bytes()))
+        << "the default's input is as it was";
+}
+
+TEST_F(MethodSwitching, TheInputGrowsWhenTheFramesAreFasterThanWhatWasMeasuredBefore) {
+    wish.msAPixel = 0.3;
+    SwitchingEngine engine(product(), setup(), methods_);
+    methods_->choose(&kTold);
+    ASSERT_TRUE(showUntilRunning(engine, &kTold));
+    ASSERT_EQ(methods_->status().input, (Size{32, 20}));
+    engine.forget();  // another source
+    wish.msAPixel = 0.1;
+    show(engine);
+    show(engine);
+    EXPECT_EQ(methods_->status().input, (Size{64, 44}));
+    EXPECT_EQ(methods_->status().smaller, "");
+    EXPECT_TRUE(methods_->status().difference);
+}
+
+TEST_F(MethodSwitching, AFrameThatTookTooLongMakesTheInputSmallerOnce) {
+    wish.msAPixel = 0.01;
+    SwitchingEngine engine(product(), setup(), methods_);
+    show(engine);
+    methods_->choose(&kTold);
+    ASSERT_TRUE(showUntilRunning(engine, &kTold));
+    ASSERT_EQ(methods_->status().input, (Size{64, 44}));
+    engine.forget();
+    wish.msAPixel = 0.5;  // 1.4 s
+    show(engine);
+    show(engine);
+    EXPECT_EQ(methods_->status().input, (Size{32, 20}));
+    wish.msAPixel = 0.01;
+    show(engine);
+    show(engine);
+    EXPECT_EQ(methods_->status().input, (Size{32, 20})) << "once: a picture that changes its mind is worse";
 }
 
 TEST_F(MethodSwitching, WhenAMethodBreaksTheFrameIsTheProducts) {

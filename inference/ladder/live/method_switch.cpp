@@ -26,6 +26,8 @@ std::stop_token MethodSwitch::begin(const Method* method) {
     status_.running = method;
     status_.ms = status_.productMs = 0;
     status_.difference.reset();
+    status_.input = {};
+    status_.smaller.clear();
     run_ = {};
     return run_.get_token();
 }
@@ -41,9 +43,13 @@ void MethodSwitch::makeWay() {
     run_.request_stop();
 }
 
-void MethodSwitch::measured(double ms) {
+void MethodSwitch::measured(const TimedRun& run, Size own) {
     const std::scoped_lock lock(mutex_);
-    status_.ms = ms;
+    status_.ms = run.ms;
+    if (run.input == status_.input || !status_.running) return;
+    status_.input = run.input;
+    status_.smaller = whySmaller(status_.running->name, run, own);  // once a size: a text that changes can't be read
+    status_.difference.reset();
 }
 
 void MethodSwitch::compared(double productMs, const Difference& difference) {

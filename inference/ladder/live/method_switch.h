@@ -14,6 +14,7 @@
 #include <string>
 
 #include "inference/ladder/lab_measure.h"
+#include "inference/ladder/live/input_choice.h"
 #include "inference/ladder/method.h"
 
 namespace matte::ladder {
@@ -24,6 +25,8 @@ struct MethodStatus {
     const Method* running = nullptr;       ///< what the frames' network runs by now
     std::string problem;                   ///< why the last one chosen does not run; empty when all is well
     double ms = 0;                         ///< running's network, of the newest frame; 0 before its first
+    Size input{};                          ///< of that frame
+    std::string smaller;                   ///< why that is not the network's own input, a sentence; empty when it is
     double productMs = 0;                  ///< the product's network on the frame that was compared last
     std::optional<Difference> difference;  ///< of running's alpha from the product's network's, on the same input
 };
@@ -46,7 +49,8 @@ public:
     std::stop_token goOn();
     /// What was chosen is ready: the run under way need not be finished.
     void makeWay();
-    void measured(double ms);
+    /// A frame's network, whose own input is `own`.
+    void measured(const TimedRun& run, Size own);
     void compared(double productMs, const Difference& difference);
     /// `method` does not run, because of `sentence`: if it is still chosen, the product's network is chosen instead.
     void failed(const Method& method, const std::string& sentence);

@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include <omp.h>
+
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
-#include "inference/cpu/cpu_engine.h"
 #include "inference/cpu/stage_timer.h"
 
 namespace matte::ladder {
@@ -17,6 +18,28 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kCompareAgain{1};  // so that comparing takes little of the frames' time
+constexpr double kMeasuringMs = 150;              // of runs on small inputs, before the first frame
+constexpr Size kUsualShape{16, 9};                // of pictures, as long as none is known
+
+/// Of an input of zeros: what a method takes does not depend on the values.
+TimedRun timeAt(Size input, MethodNetwork& network) {
+    network.configure(input);
+    network.run({}, nullptr);
+    return {input, network.report().ms};
+}
+
+/// At which `network` gives its first frame. A tiny input takes more for each pixel than the network's own, so a method
+/// that seems too slow there is measured again on a larger one, as far as time allows.
+Size firstInput(MethodNetwork& network, const InputChoice& choice) {
+    if (network.onGpu()) return choice.own();  // milliseconds; and on a tiny input only launches are measured
+    TimedRun last = timeAt(choice.smallest(), network);
+    for (double left = kMeasuringMs - last.ms; choice.within(kFirstFrameMs, last) != choice.own(); left -= last.ms) {
+        const Size larger = choice.within(left, last);
+        if (larger.pixels() <= last.input.pixels()) break;
+        last = timeAt(larger, network);
+    }
+    return choice.within(kFirstFrameMs, last);
+}
 
 }  // namespace
 
@@ -32,6 +55,10 @@ EngineInfo SwitchingEngine::info() const {
     if (!now_.method) return info;
     EngineInfo byMethod = now_.engine->info();
     byMethod.reason = std::move(info.reason);
+    if (!status.smaller.empty()) {
+        byMethod.name += " at " + std::to_string(status.input.width) + "x" + std::to_string(status.input.height);
+        byMethod.warnings.push_back(status.smaller);
+    }
     byMethod.warnings.insert(byMethod.warnings.end(), info.warnings.begin(), info.warnings.end());
     return byMethod;
 }
@@ -60,12 +87,17 @@ SwitchingEngine::Built SwitchingEngine::build(const Method& method,
         auto network = std::make_unique<MethodNetwork>(method, model);
         built.network = network.get();
         built.reference = makeProductNetwork(product, setup.options.precision, model);
+        built.inputSettled = network->onGpu();
+        EngineOptions options = setup.options;
+        if (options.threads > 0) omp_set_num_threads(options.threads);  // of this thread's runs
+        const InputChoice choice(model->unet, picture.pixels() > 0 ? picture : kUsualShape, options.networkLongestSide);
+        const Size input = firstInput(*network, choice);
+        options.networkLongestSide = choice.longestSide(input);
         if (picture.pixels() > 0) {
-            const Size input = model->unet.inputSize(picture, setup.options.networkLongestSide);
             network->configure(input);
             built.reference->configure(input);
         }
-        built.engine = std::make_unique<CpuEngine>(std::move(network), setup.options, "");
+        built.engine = std::make_unique<CpuEngine>(std::move(network), options, "");
     } catch (const std::exception& error) {
         built.problem = error.what();
     }
@@ -136,7 +168,7 @@ Output SwitchingEngine::take() {
     const Submitted again = *std::exchange(frame_, std::nullopt);
     try {
         Output output = now_.engine->take();
-        measure(output);
+        measure(again.frame.image->size(), output);
         return output;
     } catch (const Cancelled&) {  // another choice, which need not wait for this frame
         now_.network->stopBy(methods_->goOn());
@@ -150,20 +182,37 @@ Output SwitchingEngine::take() {
     return product_->take();
 }
 
-void SwitchingEngine::measure(Output& output) {
-    methods_->measured(now_.network->report().ms);
-    if (!now_.reference || Clock::now() - compared_ < kCompareAgain) return;
+void SwitchingEngine::measure(Size picture, Output& output) {
+    const InputChoice choice(now_.network->unet(), picture, setup_.options.networkLongestSide);
+    const TimedRun run{now_.network->size(), now_.network->report().ms};
+    methods_->measured(run, choice.own());
+    if (now_.reference && Clock::now() - compared_ >= kCompareAgain) compare(output);
+    settleInput(run, choice);
+}
+
+/// The first frames tell better than what was measured before them, beside the product's frames: the input grows as
+/// long as there is room, and becomes smaller once when a frame took too long.
+void SwitchingEngine::settleInput(const TimedRun& run, const InputChoice& choice) {
+    if (now_.inputSettled) return;
+    const Size next = choice.within(kFrameMs, run);
+    now_.inputSettled = next.pixels() <= run.input.pixels();
+    if (next == run.input || (now_.inputSettled && run.ms <= kTooLongMs)) return;
+    now_.engine->setNetworkLongestSide(choice.longestSide(next));
+    compared_ = {};
+}
+
+/// The product's network on the input that the method has just had.
+void SwitchingEngine::compare(Output& output) {
     const StageTimer timer(output.times, "compare");
     try {
-        compare();
+        runReference();
     } catch (const std::exception&) {
         now_.reference.reset();  // for want of memory, for instance: the method runs all the same
     }
     compared_ = Clock::now();
 }
 
-/// The product's network on the input that the method has just had.
-void SwitchingEngine::compare() {
+void SwitchingEngine::runReference() {
     HostNetwork &method = *now_.network, &product = *now_.reference;
     product.configure(method.size());
     const std::size_t pixels = method.size().pixels();
@@ -178,7 +227,9 @@ void SwitchingEngine::forget() {
     frame_.reset();
     underWay_ = 0;
     product_->forget();
-    if (now_.engine) now_.engine->forget();
+    if (!now_.engine) return;
+    now_.engine->forget();
+    now_.inputSettled = now_.network->onGpu();  // the next source's pictures may have another shape
 }
 
 /// For a method of the GPU the engine around it would measure the processor.

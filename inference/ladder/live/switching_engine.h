@@ -2,6 +2,7 @@
 // SwitchingEngine: the product's engine, whose live network can be replaced by a method of the ladder while frames run.
 // A method is built on a thread of its own when it is chosen, and the frames go on as before until it is ready; when it
 // fails, the frame at hand and all others go on by the product's engine, so that nothing is shown that has no matte.
+// A method of the CPU that is too slow for the network's own input runs at a smaller one (input_choice.h).
 // While none is chosen every call goes straight to the product's engine, and nothing of the ladder is in memory. See
 // engine.h for the rules.
 #pragma once
@@ -10,6 +11,7 @@
 #include <functional>
 #include <future>
 
+#include "inference/cpu/cpu_engine.h"
 #include "inference/engine.h"
 #include "inference/ladder/live/method_network.h"
 #include "inference/ladder/live/method_switch.h"
@@ -46,8 +48,9 @@ private:
     /// A method, ready to run; or why it isn't.
     struct Built {
         const Method* method = nullptr;
-        std::unique_ptr<Engine> engine;
+        std::unique_ptr<CpuEngine> engine;
         MethodNetwork* network = nullptr;        ///< the engine's
+        bool inputSettled = false;               ///< at which it runs; a GPU's always have the network's own
         std::unique_ptr<HostNetwork> reference;  ///< the product's network
         std::string problem;
     };
@@ -60,8 +63,10 @@ private:
     void follow(Size picture);
     void run(Built built);
     void useProduct();
-    void measure(Output& output);
-    void compare();
+    void measure(Size picture, Output& output);
+    void settleInput(const TimedRun& run, const InputChoice& choice);
+    void compare(Output& output);
+    void runReference();
     [[nodiscard]] bool ready() const;
     [[nodiscard]] Engine& live() const { return now_.engine ? *now_.engine : *product_; }
 

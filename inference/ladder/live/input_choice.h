@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// InputChoice: at which input a method runs the live network, so that a slow one gives pictures too: the network's own
+// where that is fast enough, otherwise the largest of the same shape at which a frame is. Plain values; any thread.
+//
+//     const InputChoice choice(unet, picture, options.networkLongestSide);
+//     const Size input = choice.within(kFirstFrameMs, {choice.smallest(), measuredMs});
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "inference/model/unet.h"
+
+namespace matte::ladder {
+
+// What a frame's network may take, milliseconds:
+constexpr double kFirstFrameMs = 250;  ///< so that the first picture comes within a second of the choice, all told
+constexpr double kFrameMs = 500;       ///< the following ones
+constexpr double kTooLongMs = 1000;    ///< none
+
+/// One run of the network at `input`.
+struct TimedRun {
+    Size input{};
+    double ms = 0;
+};
+
+class InputChoice {
+public:
+    /// For pictures of `picture`'s shape. `longestSide` is the engine's option: 0 is the model's own. `unet` lives as
+    /// long as this.
+    InputChoice(const UNet& unet, Size picture, int longestSide)
+        : unet_(unet), picture_(picture), longestSide_(longestSide) {}
+
+    [[nodiscard]] Size own() const { return unet_.inputSize(picture_, longestSide_); }
+    /// Where a method's speed is measured first.
+    [[nodiscard]] Size smallest() const;
+    /// The largest input at which a run is expected to take `ms` at most, by what `run` took for each of its pixels;
+    /// the smallest one where none is so fast. Never more than expected where pixels are cheaper the more there are.
+    [[nodiscard]] Size within(double ms, const TimedRun& run) const;
+    /// The engine's option for `input`.
+    [[nodiscard]] int longestSide(Size input) const { return input == own() ? longestSide_ : input.longest(); }
+
+private:
+    const UNet& unet_;
+    Size picture_;
+    int longestSide_;
+};
+
+/// For people, why `method` does not run at the network's own input; empty when it does.
+std::string whySmaller(std::string_view method, const TimedRun& run, Size own);
+
+}  // namespace matte::ladder
