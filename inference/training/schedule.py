@@ -7,7 +7,7 @@ SHAPES = [(12, 9), (12, 9), (12, 9), (12, 8), (12, 10), (11, 11), (9, 12), (8, 1
 # Longest sides and how often each is drawn, at first and at last: small frames teach more pictures a second, and a network that is to work at every size must see them all.
 SIZES = [192, 256, 320, 384, 448, 512, 640, 768]
 SHARES_FIRST = [4, 7, 5, 4, 1, 1, 0.5, 0.5]
-SHARES_LAST = [1, 5, 4, 5, 3, 4, 2.5, 2.5]
+SHARES_LAST = [0.5, 5, 4, 6, 3, 4, 3, 5]
 # From here on batch norm keeps the statistics it has, as it does in the engines: those of one size of frame are not those of another.
 SETTLED = 0.8
 
@@ -25,7 +25,7 @@ def rate(done):
 
 def strength(done):
     """Of augmentation: full at first; the last part leads back towards photos as they are."""
-    return 1.0 - 0.7 * ramp(done, 0.6, 1.0)
+    return 1.0 - 0.8 * ramp(done, 0.5, 1.0)
 
 
 def size_shares(done):
@@ -35,10 +35,10 @@ def size_shares(done):
 
 def twins(done):
     """The share of a batch that appears twice, to teach steadiness."""
-    return 0.12 if done < 0.5 else 0.25
+    return 0.12 if done < 0.5 else 0.2
 
 
 def loss_weights(done):
     """The right probabilities first, then the right matte: L1 leaves fewer pixels undecided than cross-entropy does."""
     late = ramp(done, 0.5, 0.9)
-    return {"bce": 1.0 - 0.5 * late, "l1": 1.0 + 1.0 * late, "pyramid": 0.6, "overlap": 0.6 + 0.4 * late, "aux": 0.3 - 0.2 * late, "steady": 0.5 + 0.5 * late}
+    return {"bce": 1.0 - 0.6 * late, "l1": 1.0 + 1.5 * late, "pyramid": 0.6, "overlap": 0.6 + 0.6 * late, "aux": 0.3 - 0.2 * late, "steady": 0.5 + 0.5 * late}

@@ -107,21 +107,23 @@ class Trainer:
                 norm.eval()
 
     def frame(self):
-        """(count, height, width) of the next batch."""
+        """(scenes, twins of some of them, height, width) of the next batch. Frames of one size are always as many: cuDNN plans each shape anew, for milliseconds."""
         shares = torch.tensor(schedule.size_shares(self.progress()))
         longest = schedule.SIZES[int(self.frames.draw(shares, 1))] * self.args.scale
         shape = schedule.SHAPES[int(self.frames.among(torch.arange(len(schedule.SHAPES)), 1))]
         height, width = (max(1, round(longest * side / max(shape) / self.net.multiple)) * self.net.multiple for side in shape)
-        return max(4, int(self.pixels / (1 + schedule.twins(self.progress())) / (height * width))), height, width
+        pictures = max(5, int(self.pixels / (height * width)))
+        share = schedule.twins(self.progress())
+        twins = max(1, int(pictures * share / (1 + share)))
+        return pictures - twins, twins, height, width
 
     def batch(self):
         """(RGB, matte, soft, steady): the last `len(steady)` pictures are the first ones again, moved a little and with other noise; steady moves a matte alike."""
-        count, height, width = self.frame()
+        count, twins, height, width = self.frame()
         strength = schedule.strength(self.progress())
         image, alpha, soft = scene.compose(self.people, self.backgrounds, count, (height, width), self.random, strength)
         image = camera.colour(image, self.random, strength)
         image, alpha = camera.optics(image, alpha, self.random, strength)
-        twins = max(1, int(count * schedule.twins(self.progress())))
         move = camera.shifted(alpha[:twins], self.random)
         light = torch.exp(self.random.normal(0.03, twins, 1, 1, 1))
         image = torch.cat([image, (move(image[:twins]) * light).clamp(0, 1)])

@@ -162,10 +162,10 @@ def test_training_goes_on_where_it_stopped():
 
 def test_training_learns():
     with tempfile.TemporaryDirectory() as folder:
-        learner = trainer("--steps", "30", "--rate", "0.01", out=folder)
+        learner = trainer("--steps", "60", "--rate", "0.01", out=folder)
         scenes = learner.batch()
         learner.batch = lambda: scenes
-        sums = [float(losses.total(learner.train_step(), schedule.loss_weights(0.0))) for _ in range(30)]
+        sums = [float(losses.total(learner.train_step(), schedule.loss_weights(0.0))) for _ in range(60)]
         assert sums[-1] < 0.7 * sums[0], sums
 
 
