@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu/gpu_case.h"
 
+#include <algorithm>
 #include <cctype>
+#include <cstdlib>
 
 namespace matte::test {
 
@@ -29,6 +31,14 @@ std::string testName(std::string text) {
 
 std::string text(Size size) {
     return std::to_string(size.width) + "x" + std::to_string(size.height);
+}
+
+bool brief() {
+    return std::getenv("MATTE_BRIEF") != nullptr;
+}
+
+int repeats(int count) {
+    return brief() ? std::max(3, count / 8) : count;
 }
 
 void expectClose(const std::string& what, Difference found, Difference limit) {

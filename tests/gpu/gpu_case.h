@@ -24,6 +24,11 @@ constexpr ConvKernel kKernels[] = {ConvKernel::mma, ConvKernel::sm90, ConvKernel
 std::string testName(std::string text);
 std::string text(Size size);
 
+/// Whether MATTE_BRIEF is set: under racecheck a kernel takes a hundred times as long.
+bool brief();
+/// How often a test repeats what it does: `count` times, or an eighth of that (three at least) where it is to be brief.
+int repeats(int count);
+
 /// Largest and mean absolute difference; a NaN counts as huge.
 struct Difference {
     double maximum = 0, mean = 0;

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "inference/cuda/cuda_engine.h"
+#include "tests/gpu/gpu_case.h"
 
 namespace matte::test {
 
@@ -16,8 +17,8 @@ protected:
     void SetUp() override;
 };
 
-/// The same kernels on every run.
-inline const EngineOptions kRepeatable{.tune = false};
+/// The same kernels on every run; a small input where the test is to be brief.
+inline const EngineOptions kRepeatable{.networkLongestSide = brief() ? 256 : 0, .tune = false};
 
 /// A small network with random weights, and one of the size that people use.
 std::shared_ptr<const UNet> smallNetwork();

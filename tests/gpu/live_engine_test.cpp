@@ -63,7 +63,7 @@ TEST_F(LiveEngineTest, SizesFormatsAndBackgroundsMayChangeFromFrameToFrame) {
     CudaEngine live(smallNetwork(), kRepeatable), still(smallNetwork(), kRepeatable);
     constexpr std::array sizes{Size{64, 48}, Size{1, 1}, Size{640, 480}, Size{33, 201}, Size{320, 240}};
     std::vector<std::shared_ptr<const Image>> expected;
-    for (unsigned i = 0; i < 40; ++i) {
+    for (unsigned i = 0; i < unsigned(repeats(40)); ++i) {
         const auto image = wavyFrame(sizes[i * 7 / 3 % sizes.size()], kFormats[i * 5 / 2 % kFormats.size()], i);
         const Look look = plainLook(kBackgrounds[i % kBackgrounds.size()]);
         expected.push_back(asStill(still, image, look));
@@ -103,16 +103,18 @@ std::vector<std::shared_ptr<const Image>> tendedFrames(Engine& engine, int under
 
 TEST_F(LiveEngineTest, WhatAFrameKeepsOfTheOneBeforeDoesNotDependOnItsSlot) {
     CudaEngine one(smallNetwork(), kRepeatable), two(smallNetwork(), kRepeatable);
-    const auto expected = tendedFrames(one, 1, 24);
-    for (int round = 0; round < 5; ++round) {
-        const auto found = tendedFrames(two, 2, 24);
+    const int frames = brief() ? 9 : 24;
+    const auto expected = tendedFrames(one, 1, frames);
+    for (int round = 0; round < repeats(5); ++round) {
+        const auto found = tendedFrames(two, 2, frames);
         for (std::size_t i = 0; i < found.size(); ++i) {
             EXPECT_TRUE(sameBytes(*expected[i], *found[i])) << "round " << round << ", frame " << i;
         }
         two.forget();  // the next round begins as if nothing had been
     }
-    const auto still = one.composite(*one.cutOut(wavyFrame({320, 180}, PixelFormat::nv12, 7), {}),
-                                     plainLook("color:#2080c0"), {320, 180}, {});
+    const auto still =
+        one.composite(*one.cutOut(wavyFrame({320, 180}, PixelFormat::nv12, unsigned(frames - 1) / 3), {}),
+                      plainLook("color:#2080c0"), {320, 180}, {});
     EXPECT_FALSE(sameBytes(*expected.back(), *still.picture->image())) << "nothing was tended";
 }
 
@@ -170,19 +172,20 @@ TEST_F(LiveEngineTest, EachFrameStandsBeforeItsOwnPictureOfAVideoAsOnTheCpu) {
         EXPECT_LE(largest, 1) << "frame " << number;
         expected.pop_front();
     };
-    for (std::uint64_t number = 0; number < 90; ++number) {
+    const auto frames = std::uint64_t(repeats(90));
+    for (std::uint64_t number = 0; number < frames; ++number) {
         // Pictures are let go and used again as a video's are.
-        const auto picture = pool.take({141 + int(number / 30), 73}, PixelFormat::bgr8);
+        const auto picture = pool.take({141 + int(3 * number / frames), 73}, PixelFormat::bgr8);
         ASSERT_TRUE(picture) << "pictures are held for too long";
         const auto waves = wavyFrame(picture->size(), picture->format(), unsigned(number));
         std::copy_n(waves->row(0), waves->bytes(), picture->row(0));
         look.background.image = picture;
-        look.background.placement = Placement(1 + number / 10 % 3);
+        look.background.placement = Placement(1 + 9 * number / frames % 3);
         expected.push_back(layInto(picture->view(), kFrame, look.background.placement, look.background.color));
         engine.submit({frame, number, {}}, look);
         if (number > 0) check(number - 1);
     }
-    check(89);
+    check(frames - 1);
 }
 
 TEST_F(LiveEngineTest, APictureOfAVideoGoesUpOnceAndIsCounted) {
@@ -245,7 +248,8 @@ TEST_F(LiveEngineTest, LayersAreTimedWhenAskedAndChangeNothing) {
     const Look look = plainLook("blur:50");
     const auto expected = through(engine, image, look).picture->image();
     int timed = 0;
-    for (int i = 0; i < 48; ++i) {
+    const int rounds = brief() ? 1 : 2;
+    for (int i = 0; i < 24 * rounds; ++i) {
         engine.timeLayers(i % 24 < 20);
         const Output output = through(engine, image, look);
         EXPECT_TRUE(sameBytes(*expected, *output.picture->image()));
@@ -274,7 +278,7 @@ TEST_F(LiveEngineTest, LayersAreTimedWhenAskedAndChangeNothing) {
         EXPECT_EQ(names.front(), "upload");
         EXPECT_EQ(names.back(), "composite");
     }
-    EXPECT_EQ(timed, 6) << "one in a few: timing costs time";
+    EXPECT_EQ(timed, 3 * rounds) << "one in a few: timing costs time";
     EXPECT_EQ(engine.layers().front().name, smallNetwork()->layers().front().name);
     EXPECT_GT(engine.layers().front().flops, 0);
 }
@@ -310,7 +314,9 @@ TEST_F(LiveEngineTest, AMatteThatIsNotFiniteShowsTheBackgroundAlone) {
 }
 
 TEST_F(LiveEngineTest, SinglePrecisionDiffersByRoundingAlone) {
-    CudaEngine fast(smallNetwork(), kRepeatable), exact(smallNetwork(), {.precision = Precision::fp32, .tune = false});
+    CudaEngine fast(smallNetwork(), kRepeatable),
+        exact(smallNetwork(),
+              {.networkLongestSide = kRepeatable.networkLongestSide, .precision = Precision::fp32, .tune = false});
     EXPECT_NE(exact.info().name.find("f32"), std::string::npos);
     const auto image = wavyFrame({320, 240}, PixelFormat::bgr8, 1);
     const Look look = plainLook("transparent");

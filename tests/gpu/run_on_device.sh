@@ -7,7 +7,7 @@
 #   run_on_device.sh build [FOLDER]         there: compile them with nvcc and g++ alone
 #   run_on_device.sh run [FOLDER] [STAGE…]  there: run the stages; logs go to $OUT or FOLDER
 #
-# FOLDER is out/gpu by default. Stages: test, sanitize, layers, table; all of them when none is named. What `build`
+# FOLDER is out/gpu by default. Stages: test, sanitize, racecheck, layers, table; all but racecheck when none is named. What `build`
 # reads: GTEST (googletest's sources, /usr/src/googletest/googletest), MATTE_JSON (where nlohmann/json.hpp is, when not in
 # /usr/include), MATTE_SM (90 by default), JOBS.
 set -uo pipefail
@@ -74,6 +74,11 @@ step() {
   grep -hE '^\[  FAILED  \] [A-Za-z/]+\.|^ERROR' "$out/$name.txt" | sort -u | head -n 20
 }
 
+# listed FILTER COUNT: the tests of FILTER, COUNT of them a line, as a filter; of parameterised tests, those of one parameter beside each other.
+listed() {
+  "$program" --gtest_list_tests --gtest_filter="$1" | awk '/^[^ ]/ {suite = $1} /^ / {print suite $1}' | sort -t/ -k3 | xargs -n "$2" | tr ' ' :
+}
+
 # What looks at the clock or at how much memory is free runs alone, the rest side by side, each with a few threads.
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-4}
 runStage() {
@@ -91,8 +96,19 @@ runStage() {
       ;;
     sanitize)
       step 240 memcheck compute-sanitizer --tool memcheck --error-exitcode 9 "$program" --gtest_brief=1 --gtest_filter="$few" &
-      step 240 racecheck compute-sanitizer --tool racecheck --error-exitcode 9 "$program" --gtest_brief=1 --gtest_filter="$few" &
       wait
+      ;;
+    racecheck) # in a few processes at a time, each with one test or the tests of one parameter, for the tool is slow and takes much memory
+      export MATTE_BRIEF=1 OMP_NUM_THREADS=2
+      {
+        listed 'LiveEngineTest.*-*Hundred*:*Millisecond*' 1
+        listed '*LiveMatte*:LiveLook*:Alarm*:Few/*-*Convolution*:*Photo*' 4
+        listed 'Kernels/Network*' 5
+        listed 'Few/Convolution*' 6
+      } | xargs -P "${LANES:-6}" -I{} bash -c "$(declare -f step); out=$out; step 200 \"race_\$\$_\$(tr -c 'A-Za-z0-9\n' _ <<<'{}' | cut -c 1-60)\" \
+        compute-sanitizer --tool racecheck --error-exitcode 9 $program --gtest_filter='{}'"
+      grep -h 'RACECHECK SUMMARY' "$out"/race_*.txt | sort | uniq -c
+      echo "$(cat "$out"/race_*.txt | grep -c '^\[       OK') tests passed, $(cat "$out"/race_*.txt | grep -c '^\[  FAILED  \] .*ms)') failed"
       ;;
     layers)
       for kernel in sm90 mma fp32; do step 60 "layers_$kernel" "$folder/gpu_network" "$kernel" --layers; done
