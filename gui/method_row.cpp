@@ -13,7 +13,7 @@ namespace {
 
 using ladder::Method;
 
-constexpr int kLooksASecond = 4, kFontPixels = 12, kRowHeight = 28, kNoteHeight = 18;
+constexpr int kLooksASecond = 4, kFontPixels = 12, kRowHeight = 28, kNoteHeight = 18, kGap = 8;
 
 QString text(std::string_view bytes) {
     return QString::fromUtf8(bytes.data(), qsizetype(bytes.size()));
@@ -87,6 +87,7 @@ MethodRow::MethodRow(std::shared_ptr<ladder::MethodSwitch> methods, QWidget* par
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
     auto* row = new QHBoxLayout;
+    row->setSpacing(kGap);
     row->addWidget(button_);
     row->addWidget(label_, 1);
     rows->addLayout(row, 1);

@@ -179,26 +179,29 @@ private Q_SLOTS:
                 QElapsedTimer clock;
                 clock.start();
                 live.methods->choose(next);
-                while (live.report()["name"].toString() != name && clock.elapsed() < kPatience) QTest::qWait(2);
-                QCOMPARE(live.report()["name"].toString(), name);
-                // The difference is there as soon as a method has computed its first frame, which is shown next.
                 auto before = live.window().live().framesPresented();
-                while (next && !live.report().contains("alphaDifference") && clock.elapsed() < kPatience) {
+                const auto isComputed = [&] {  // once it is, the next picture is its own
+                    const ladder::MethodStatus status = live.methods->status();
+                    return status.running == next && (!next || status.ms > 0);
+                };
+                while (!isComputed() && clock.elapsed() < kPatience) {
                     before = live.window().live().framesPresented();
-                    QTest::qWait(2);
+                    QTest::qWait(5);
                 }
-                const QJsonObject report = live.report();
-                while (live.window().live().framesPresented() == before && clock.elapsed() < kPatience) QTest::qWait(2);
+                QCOMPARE(live.report()["name"].toString(), name);
+                const QString input = live.report()["input"].toString("-");
+                while (live.window().live().framesPresented() == before && clock.elapsed() < kPatience) QTest::qWait(5);
                 QVERIFY(live.window().live().framesPresented() > before);
                 const qint64 waited = clock.elapsed();
                 longest = std::max(longest, waited);
+                QTRY_VERIFY_WITH_TIMEOUT(!next || live.report().contains("alphaDifference"), kPatience);
                 qInfo("%-16s its first picture after %5lld ms, %s, alpha differs by at most %.1e", qPrintable(name),
-                      static_cast<long long>(waited), qPrintable(report["input"].toString("-")),
-                      report["alphaDifference"].toObject()["maximum"].toDouble());
+                      static_cast<long long>(waited), qPrintable(input),
+                      live.report()["alphaDifference"].toObject()["maximum"].toDouble());
             }
         }
-        if (qEnvironmentVariableIsSet("MATTE_METHOD_MODEL"))
-            QVERIFY2(longest <= 1000, qPrintable(QString::number(longest)));
+        const bool isMeasured = qEnvironmentVariableIsSet("MATTE_METHOD_MODEL");
+        if (isMeasured) QVERIFY2(longest <= 1000, qPrintable(QString::number(longest)));
         QVERIFY(!live.base.hasError());
     }
 
@@ -207,10 +210,10 @@ private Q_SLOTS:
         live.start();
         const int before = live.row().sizeHint().height();
         live.methods->choose(&kSlow);
-        QTRY_VERIFY_WITH_TIMEOUT(live.row().note().startsWith("cpu-slow runs at 32x"), kPatience);
+        QTRY_VERIFY_WITH_TIMEOUT(live.row().note().startsWith("At 32x"), kPatience);
         QVERIFY2(live.row().note().contains("; the network's own 64x"), qPrintable(live.row().note()));
         QTRY_VERIFY_WITH_TIMEOUT(live.row().facts().startsWith("at 32x"), kPatience);
-        QVERIFY(live.row().height() > before);
+        QTRY_VERIFY_WITH_TIMEOUT(live.row().height() > before, kPatience);
         QCOMPARE(live.report()["smallerBecause"].toString(), live.row().note());
         live.line("Product (default)")->trigger();
         QTRY_COMPARE_WITH_TIMEOUT(live.row().note(), QString(), kPatience);

@@ -123,6 +123,7 @@ TEST_F(MethodSwitching, EveryMethodThatRunsHereGivesTheProductsMatte) {
         if (!method.network || !whyUnavailable(method).empty()) continue;
         methods_->choose(&method);
         ASSERT_TRUE(showUntilRunning(engine, &method)) << method.name;
+        show(engine);  // it may be compared only now
         const MethodStatus status = methods_->status();
         EXPECT_GT(status.ms, 0) << method.name;
         EXPECT_GT(status.productMs, 0) << method.name;
@@ -203,7 +204,7 @@ TEST_F(MethodSwitching, ASlowMethodRunsAtASmallerInputAndIsComparedThere) {
     EXPECT_EQ(output.picture->size(), expected->size()) << "only the network's input is smaller";
     const MethodStatus status = methods_->status();
     EXPECT_EQ(status.input, (Size{32, 20}));
-    EXPECT_EQ(status.smaller, whySmaller("cpu-told", {{32, 20}, 192}, {64, 44}));
+    EXPECT_EQ(status.smaller, whySmaller({{32, 20}, 192}, {64, 44}));
     ASSERT_TRUE(status.difference);
     EXPECT_LE(status.difference->maximum, 1e-5) << "like with like: the product's network at the same input";
     EXPECT_NE(engine.info().name.find("32x20"), std::string::npos) << engine.info().name;

@@ -39,13 +39,12 @@ Size InputChoice::within(double ms, const TimedRun& run) const {
     return largest;
 }
 
-std::string whySmaller(std::string_view method, const TimedRun& run, Size own) {
+std::string whySmaller(const TimedRun& run, Size own) {
     if (run.input.pixels() >= own.pixels()) return "";
-    const std::string begin = std::string(method) + " runs at " + text(run.input);
-    const std::string end =
-        "the network's own " + text(own) + " would take about " + seconds(expectedMs(run, own)) + ".";
-    if (run.ms <= kTooLongMs) return begin + ", so that a frame takes less than a second; " + end;
-    return begin + ", where a frame still takes about " + seconds(run.ms) + "; " + end;
+    const std::string at = "At " + text(run.input);
+    const std::string end = "; the network's own " + text(own) + " would take " + seconds(expectedMs(run, own)) + ".";
+    if (run.ms > kTooLongMs) return at + " a frame still takes " + seconds(run.ms) + end;
+    return at + ", so that a frame takes under a second, people are found less well" + end;
 }
 
 }  // namespace matte::ladder

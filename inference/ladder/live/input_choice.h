@@ -7,7 +7,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "inference/model/unet.h"
 
@@ -15,7 +14,7 @@ namespace matte::ladder {
 
 // What a frame's network may take, milliseconds:
 constexpr double kFirstFrameMs = 250;  ///< so that the first picture comes within a second of the choice, all told
-constexpr double kFrameMs = 500;       ///< the following ones
+constexpr double kFrameMs = 800;       ///< the following ones, so that a second is enough for all of each
 constexpr double kTooLongMs = 1000;    ///< none
 
 /// One run of the network at `input`.
@@ -46,7 +45,7 @@ private:
     int longestSide_;
 };
 
-/// For people, why `method` does not run at the network's own input; empty when it does.
-std::string whySmaller(std::string_view method, const TimedRun& run, Size own);
+/// For people, why a method does not run at the network's own input, and what comes of it; empty when it does.
+std::string whySmaller(const TimedRun& run, Size own);
 
 }  // namespace matte::ladder

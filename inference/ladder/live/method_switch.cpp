@@ -48,7 +48,7 @@ void MethodSwitch::measured(const TimedRun& run, Size own) {
     status_.ms = run.ms;
     if (run.input == status_.input || !status_.running) return;
     status_.input = run.input;
-    status_.smaller = whySmaller(status_.running->name, run, own);  // once a size: a text that changes can't be read
+    status_.smaller = whySmaller(run, own);  // once a size: a text that changes can't be read
     status_.difference.reset();
 }
 

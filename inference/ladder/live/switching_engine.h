@@ -50,6 +50,7 @@ private:
         const Method* method = nullptr;
         std::unique_ptr<CpuEngine> engine;
         MethodNetwork* network = nullptr;        ///< the engine's
+        bool first = true;                       ///< no frame has come of it yet
         bool inputSettled = false;               ///< at which it runs; a GPU's always have the network's own
         std::unique_ptr<HostNetwork> reference;  ///< the product's network
         std::string problem;
