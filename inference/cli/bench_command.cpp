@@ -39,7 +39,7 @@ UNet networkOf(const BenchOptions& options, std::string& name) {
         name = "random, base " + std::to_string(options.base) + ", " + std::to_string(options.levels) + " levels";
         return ladder::Model::random(widths, 1).unet;
     }
-    const std::filesystem::path path = options.model.empty() ? defaultModel() : options.model;
+    const std::filesystem::path path = findModel(options.model);
     name = path.filename().string();
     return UNet::load(Safetensors::read(path));
 }
@@ -145,8 +145,8 @@ ExitCode runOverlayCost(const BenchOptions& options, const std::stop_token& stop
 
 CLI::App* addBenchCommand(CLI::App& app, BenchOptions& options) {
     CLI::App* bench = app.add_subcommand("bench", "Measure the network, its layers and a whole frame, on random data");
-    auto* model =
-        bench->add_option("--model", options.model, "This model instead of the default one")->type_name("FILE");
+    auto* model = bench->add_option("--model", options.model, "Another model: a .safetensors file, or portrait-lite")
+                      ->type_name("MODEL");
     auto* base = bench->add_option("--base", options.base, "Random weights, with so many channels at the first level")
                      ->check(CLI::Range(1, 128).description(""))
                      ->excludes(model)

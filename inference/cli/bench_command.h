@@ -17,9 +17,9 @@ class App;
 namespace matte {
 
 struct BenchOptions {
-    std::filesystem::path model;  ///< empty: the default model, unless base is given
-    int base = 0, levels = 5;     ///< base > 0: random weights, base << level channels
-    std::string size;             ///< WxH of the network's input; empty: what the model takes for the frame
+    std::string model;         ///< as findModel() reads it; base goes first
+    int base = 0, levels = 5;  ///< base > 0: random weights, base << level channels
+    std::string size;          ///< WxH of the network's input; empty: what the model takes for the frame
     std::string frame = "1920x1080";
     std::string kernel;  ///< of the network on CUDA: sm90, mma or fp32; empty: the engine's own
     EngineOptions engine;

@@ -10,6 +10,7 @@
 
 #include "inference/error.h"
 #include "inference/ladder/lab.h"
+#include "inference/model/default_model.h"
 
 namespace matte {
 namespace {
@@ -55,8 +56,9 @@ CLI::App* addLabCommand(CLI::App& app, LabCommandOptions& options) {
     lab->add_option("--device", options.device, "Only this device: cpu or gpu")->type_name("WHICH");
     lab->add_option("--only", options.only, "conv, layers: only layers whose name holds this, such as 64x128")
         ->type_name("TEXT");
-    lab->add_option("--model", options.model, "network: this model instead of 64 to 1024 random channels")
-        ->type_name("FILE");
+    lab->add_option("--model", options.model,
+                    "network: a .safetensors file, portrait or portrait-lite instead of 64 to 1024 random channels")
+        ->type_name("MODEL");
     lab->add_option("--size", options.size, "network: longest side of the input, in pixels")
         ->check(CLI::Range(16, 2048).description(""))
         ->type_name("N");
@@ -78,7 +80,7 @@ ExitCode runLabCommand(const LabCommandOptions& options, std::stop_token stop) {
     }
     if (!options.device.empty()) lab.where = options.device == "cpu" ? ladder::Where::cpu : ladder::Where::gpu;
     lab.only = options.only;
-    lab.model = options.model;
+    if (!options.model.empty()) lab.model = findModel(options.model);
     lab.dump = options.dump;
     lab.size = {options.size, options.size};
     lab.stop = std::move(stop);

@@ -20,7 +20,8 @@ struct LabCommandOptions {
     std::vector<std::string> methods;  ///< names of ladder::methods(); empty: all
     std::string device;                ///< cpu or gpu; empty: both
     std::string only;                  ///< conv, layers: the layers whose name holds this
-    std::filesystem::path model, dump;
+    std::string model;                 ///< as findModel() reads it; empty: random weights
+    std::filesystem::path dump;
     int size = 512;
     bool json = false, markdown = false, quiet = false;
 };

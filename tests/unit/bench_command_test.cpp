@@ -86,6 +86,16 @@ TEST_F(Bench, TakesTheCpuWhereThereIsNoGpuAndSaysWhy) {
     EXPECT_EQ(found["cuda"]["unavailable"], found["frame"]["reason"]);
 }
 
+TEST_F(Bench, KnowsTheModelsThatComeWithTheProgramByName) {
+    const Outcome known =
+        runCli({"bench", "--engine", "cpu", "--model", "portrait-lite", "--frame", "64x64", "--frames", "1"});
+    EXPECT_EQ(known.exitCode, kExitOk) << known.err;
+    EXPECT_NE(known.out.find("portrait-lite.safetensors"), std::string::npos) << known.out;
+    const Outcome unknown = runCli({"bench", "--model", "landscape"});
+    EXPECT_EQ(unknown.exitCode, kExitModel) << unknown.err;
+    EXPECT_NE(unknown.err.find("no model named landscape"), std::string::npos) << unknown.err;
+}
+
 TEST_F(Bench, RefusesWhatMakesNoSense) {
     struct Wrong {
         Words words;
