@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the averaged weights of a checkpoint as a model file that the engines read.
+"""Writes the averaged weights of a checkpoint, or a model file's, as a model file that the engines read.
 
     python3 export.py run/checkpoint.pt portrait.safetensors --longest-side 384 --commit abc1234 [--scores evaluation.json]
+    python3 export.py portrait.safetensors sharper.safetensors --contrast 1.5
+
+--contrast C: alpha = sigmoid(C z) for the network's logit z, by way of the last layer's weights. Cross-entropy asks for probabilities, which err least by
+logarithm; a matte that is to err least by its absolute difference is nearer to 0 and 1. What is a person, alpha above 1/2, stays as it is.
 """
 import argparse
 import json
@@ -17,13 +21,22 @@ DATA = (
 )
 
 
-def metadata(name, longest_side, minutes, step, commit, scores):
-    facts = {
+def read(path, commit):
+    """(weights, facts about them) of a checkpoint or a model file."""
+    if path.endswith(".safetensors"):
+        net, facts = model.load_model(path)
+        return net.state_dict(), facts
+    state = torch.load(path, map_location="cpu")
+    return state["ema"], metadata(state["model"], state["minutes"], state["step"], commit)
+
+
+def metadata(name, minutes, step, commit):
+    return {
         "architecture": "unet",
         "name": name,
         "widths": " ".join(map(str, model.WIDTHS[name])),
         "bn_eps": model.BN_EPS,
-        "longest_side": longest_side,
+        "longest_side": 384,
         "input": "RGB, 0..1, mean 0.485 0.456 0.406, std 0.229 0.224 0.225, NCHW",
         "output": "1 logit; sigmoid gives alpha",
         "concat": "skip first, then upsampled",
@@ -31,28 +44,29 @@ def metadata(name, longest_side, minutes, step, commit, scores):
         "trained": f"{minutes:.1f} minutes, {step} steps",
         "commit": commit,
     }
-    if scores:
-        facts["scores"] = scores
-    return facts
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkpoint")
     parser.add_argument("out")
-    parser.add_argument("--longest-side", type=int, default=384)
+    parser.add_argument("--longest-side", type=int, help="of the network's input; default: as it was, or 384")
     parser.add_argument("--commit", default="unknown")
+    parser.add_argument("--contrast", type=float, default=1.0)
     parser.add_argument("--scores", help="what evaluate.py --json wrote")
     args = parser.parse_args(argv)
-    state = torch.load(args.checkpoint, map_location="cpu")
-    scores = ""
+    weights, facts = read(args.checkpoint, args.commit)
+    if args.longest_side:
+        facts["longest_side"] = args.longest_side
+    if args.contrast != 1:
+        facts["contrast"] = args.contrast * float(facts.get("contrast", 1))
+        weights = {name: tensor * args.contrast if name.startswith("out.") else tensor for name, tensor in weights.items()}
     if args.scores:
         with open(args.scores) as file:
             by_size = json.load(file)["sizes"]
-        scores = json.dumps(by_size.get(str(args.longest_side), by_size))
-    facts = metadata(state["model"], args.longest_side, state["minutes"], state["step"], args.commit, scores)
-    model.save_model(args.out, state["ema"], facts)
-    print(f"{args.out}: {state['model']} after {state['minutes']:.1f} minutes, {state['step']} steps")
+        facts["scores"] = json.dumps(by_size.get(str(facts["longest_side"]), by_size))
+    model.save_model(args.out, weights, facts)
+    print(f"{args.out}: {facts['name']} after {facts['trained']}")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@
 #   run_on_device.sh train NAME MINUTES TOTAL [train.py options]   go on training NAME, score it, export it
 #
 # Packs in .train are kept as well. NAME is portrait or portrait-lite. When a machine was lost, put the model file that came back where train.py can
-# read it and add: --init FILE --elapsed MINUTES. GPUS=4 trains on four GPUs. COMMIT is noted in the model file.
+# read it and add: --init FILE --elapsed MINUTES. GPUS=4 trains on four GPUs. COMMIT is noted in the model file; CONTRAST is
+# export.py's: 1 for a model that others go on from.
 set -u
 WORK=${WORK:-/tmp/train}
 OUT=${OUT:-$WORK/out}
@@ -37,7 +38,7 @@ timeout -k 5 "$limit" python3 "$HERE/train.py" "$WORK/data" --model "$name" --ou
 [ -s "$run/power" ] && tee -a "$OUT/$name.log" <"$run/power"
 
 side=384
-[ "$name" = portrait-lite ] && side=256
-python3 "$HERE/export.py" "$run/checkpoint.pt" "$OUT/$name.safetensors" --longest-side $side --commit "${COMMIT:-unknown}" || exit 1
+[ "$name" = portrait-lite ] && side=288
+python3 "$HERE/export.py" "$run/checkpoint.pt" "$OUT/$name.safetensors" --longest-side $side --contrast "${CONTRAST:-1}" --commit "${COMMIT:-unknown}" || exit 1
 cp "$OUT/$name.safetensors" "$WORK/"
 ls -l "$OUT"

@@ -228,6 +228,12 @@ def test_run_and_export_are_read_back():
         assert set(ours) == set(model.exported(net.state_dict())) and not any("aux" in name for name in ours)
         for name, value in model.exported(net.state_dict()).items():
             assert torch.equal(value, ours[name].half().float()), name
+        sharper = os.path.join(folder, "sharper.safetensors")
+        export.main([path, sharper, "--contrast", "2"])
+        picture = torch.rand(1, 3, 16, 16)
+        with torch.no_grad():
+            assert torch.allclose(model.load_model(sharper)[0](picture), 2 * net(picture), atol=1e-2)
+        assert model.load_model(sharper)[1] == {**facts, "contrast": "2.0"}
         taught = trainer("--teacher", path, out=folder)
         taught.train_step()
 
