@@ -3,7 +3,10 @@
 """Writes the averaged weights of a checkpoint, or a model file's, as a model file that the engines read.
 
     python3 export.py run/checkpoint.pt portrait.safetensors --longest-side 384 --commit abc1234 [--scores evaluation.json]
-    python3 export.py portrait.safetensors sharper.safetensors --contrast 1.5
+    python3 export.py later.safetensors portrait.safetensors --average earlier.safetensors --contrast 1.5
+
+--average FILE: the mean of the two models' weights, where one was trained on from the other (after Wortsman et al., "Model soups", 2022): as good on photos like
+those of training, and better on others.
 
 --contrast C: alpha = sigmoid(C z) for the network's logit z, by way of the last layer's weights. Cross-entropy asks for probabilities, which err least by
 logarithm; a matte that is to err least by its absolute difference is nearer to 0 and 1. What is a person, alpha above 1/2, stays as it is.
@@ -21,16 +24,16 @@ DATA = (
 )
 
 
-def read(path, commit):
+def read(path):
     """(weights, facts about them) of a checkpoint or a model file."""
     if path.endswith(".safetensors"):
         net, facts = model.load_model(path)
         return net.state_dict(), facts
     state = torch.load(path, map_location="cpu")
-    return state["ema"], metadata(state["model"], state["minutes"], state["step"], commit)
+    return state["ema"], metadata(state["model"], state["minutes"], state["step"])
 
 
-def metadata(name, minutes, step, commit):
+def metadata(name, minutes, step):
     return {
         "architecture": "unet",
         "name": name,
@@ -42,7 +45,7 @@ def metadata(name, minutes, step, commit):
         "concat": "skip first, then upsampled",
         "data": DATA,
         "trained": f"{minutes:.1f} minutes, {step} steps",
-        "commit": commit,
+        "commit": "unknown",
     }
 
 
@@ -51,13 +54,23 @@ def main(argv=None):
     parser.add_argument("checkpoint")
     parser.add_argument("out")
     parser.add_argument("--longest-side", type=int, help="of the network's input; default: as it was, or 384")
-    parser.add_argument("--commit", default="unknown")
-    parser.add_argument("--contrast", type=float, default=1.0)
+    parser.add_argument("--commit", help="noted in the file")
+    parser.add_argument("--average", help="another model file")
+    parser.add_argument("--contrast", type=float, default=1.0, help="multiplies the logits; above 0")
     parser.add_argument("--scores", help="what evaluate.py --json wrote")
     args = parser.parse_args(argv)
-    weights, facts = read(args.checkpoint, args.commit)
+    if not args.contrast > 0:
+        parser.error("--contrast must be above 0")
+    weights, facts = read(args.checkpoint)
+    facts.pop("scores", None)  # of other weights, or of another size
+    if args.commit:
+        facts["commit"] = args.commit
     if args.longest_side:
         facts["longest_side"] = args.longest_side
+    if args.average:
+        other, before = read(args.average)
+        weights = {name: (tensor + other[name]) / 2 for name, tensor in model.exported(weights).items()}
+        facts["trained"] = f"the mean of {before.get('trained')} (commit {before.get('commit')}) and {facts.get('trained')} from there"
     if args.contrast != 1:
         facts["contrast"] = args.contrast * float(facts.get("contrast", 1))
         weights = {name: tensor * args.contrast if name.startswith("out.") else tensor for name, tensor in weights.items()}
@@ -66,7 +79,7 @@ def main(argv=None):
             by_size = json.load(file)["sizes"]
         facts["scores"] = json.dumps(by_size.get(str(facts["longest_side"]), by_size))
     model.save_model(args.out, weights, facts)
-    print(f"{args.out}: {facts['name']} after {facts['trained']}")
+    print(f"{args.out}: {facts.get('name')} after {facts.get('trained')}")
 
 
 if __name__ == "__main__":

@@ -107,7 +107,8 @@ class Trainer:
                 norm.eval()
 
     def frame(self):
-        """(scenes, twins of some of them, height, width) of the next batch. Frames of one size are always as many: cuDNN plans each shape anew, for milliseconds."""
+        """(scenes, twins of some of them, height, width) of the next batch. Frames of one size are always as many: cuDNN plans each shape anew, which costs
+        the first step with it milliseconds for each convolution."""
         shares = torch.tensor(schedule.size_shares(self.progress()))
         longest = schedule.SIZES[int(self.frames.draw(shares, 1))] * self.args.scale
         shape = schedule.SHAPES[int(self.frames.among(torch.arange(len(schedule.SHAPES)), 1))]

@@ -103,18 +103,16 @@ std::vector<std::shared_ptr<const Image>> tendedFrames(Engine& engine, int under
 
 TEST_F(LiveEngineTest, WhatAFrameKeepsOfTheOneBeforeDoesNotDependOnItsSlot) {
     CudaEngine one(smallNetwork(), kRepeatable), two(smallNetwork(), kRepeatable);
-    const int frames = brief() ? 9 : 24;
-    const auto expected = tendedFrames(one, 1, frames);
-    for (int round = 0; round < repeats(5); ++round) {
-        const auto found = tendedFrames(two, 2, frames);
+    const auto expected = tendedFrames(one, 1, 24);
+    for (int round = 0; round < 5; ++round) {
+        const auto found = tendedFrames(two, 2, 24);
         for (std::size_t i = 0; i < found.size(); ++i) {
             EXPECT_TRUE(sameBytes(*expected[i], *found[i])) << "round " << round << ", frame " << i;
         }
         two.forget();  // the next round begins as if nothing had been
     }
-    const auto still =
-        one.composite(*one.cutOut(wavyFrame({320, 180}, PixelFormat::nv12, unsigned(frames - 1) / 3), {}),
-                      plainLook("color:#2080c0"), {320, 180}, {});
+    const auto still = one.composite(*one.cutOut(wavyFrame({320, 180}, PixelFormat::nv12, 7), {}),
+                                     plainLook("color:#2080c0"), {320, 180}, {});
     EXPECT_FALSE(sameBytes(*expected.back(), *still.picture->image())) << "nothing was tended";
 }
 
@@ -248,8 +246,7 @@ TEST_F(LiveEngineTest, LayersAreTimedWhenAskedAndChangeNothing) {
     const Look look = plainLook("blur:50");
     const auto expected = through(engine, image, look).picture->image();
     int timed = 0;
-    const int rounds = brief() ? 1 : 2;
-    for (int i = 0; i < 24 * rounds; ++i) {
+    for (int i = 0; i < 48; ++i) {
         engine.timeLayers(i % 24 < 20);
         const Output output = through(engine, image, look);
         EXPECT_TRUE(sameBytes(*expected, *output.picture->image()));
@@ -278,7 +275,7 @@ TEST_F(LiveEngineTest, LayersAreTimedWhenAskedAndChangeNothing) {
         EXPECT_EQ(names.front(), "upload");
         EXPECT_EQ(names.back(), "composite");
     }
-    EXPECT_EQ(timed, 3 * rounds) << "one in a few: timing costs time";
+    EXPECT_EQ(timed, 6) << "one in a few: timing costs time";
     EXPECT_EQ(engine.layers().front().name, smallNetwork()->layers().front().name);
     EXPECT_GT(engine.layers().front().flops, 0);
 }

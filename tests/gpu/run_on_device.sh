@@ -95,13 +95,13 @@ runStage() {
       step 240 alone "$program" --gtest_brief=1 --gtest_filter="$alone"
       ;;
     sanitize)
-      step 240 memcheck compute-sanitizer --tool memcheck --error-exitcode 9 "$program" --gtest_brief=1 --gtest_filter="$few" &
-      wait
+      step 240 memcheck compute-sanitizer --tool memcheck --error-exitcode 9 "$program" --gtest_brief=1 --gtest_filter="$few"
       ;;
     racecheck)
       # Few tests a process and LANES processes at a time, for the tool is slow and takes up to 60 GB for one test of live frames. The two that take
       # more than 120 are left out; the kernels that they launch are those of Network.TimedLayers* and LiveMatte.*.
-      export MATTE_BRIEF=1 OMP_NUM_THREADS=2
+      local -x MATTE_BRIEF=1 OMP_NUM_THREADS=2
+      rm -f "$out"/race_*.txt
       {
         listed 'LiveEngineTest.*-*Hundred*:*Millisecond*:*LayersAreTimed*:*WhatAFrameKeeps*' 1
         listed '*LiveMatte*:LiveLook*:Alarm*:Few/*-*Convolution*:*Photo*' 4
@@ -110,7 +110,8 @@ runStage() {
       } | xargs -P "${LANES:-2}" -I{} bash -c "$(declare -f step); out=$out; step 200 \"race_\$\$_\$(tr -c 'A-Za-z0-9\n' _ <<<'{}' | cut -c 1-60)\" \
         compute-sanitizer --tool racecheck --error-exitcode 9 $program --gtest_filter='{}'"
       grep -h 'RACECHECK SUMMARY' "$out"/race_*.txt | sort | uniq -c
-      echo "$(cat "$out"/race_*.txt | grep -c '^\[       OK') tests passed, $(cat "$out"/race_*.txt | grep -c '^\[  FAILED  \] .*ms)') failed"
+      echo "$(cat "$out"/race_*.txt | grep -c '^\[       OK') tests passed, $(cat "$out"/race_*.txt | grep -c '^\[  FAILED  \] .*ms)') failed," \
+        "$(grep -L 'RACECHECK SUMMARY' "$out"/race_*.txt | wc -l) processes did not end, $(cat "$out"/race_*.txt | grep -c "didn't terminate") were ended"
       ;;
     layers)
       for kernel in sm90 mma fp32; do step 60 "layers_$kernel" "$folder/gpu_network" "$kernel" --layers; done

@@ -232,8 +232,10 @@ def test_run_and_export_are_read_back():
         export.main([path, sharper, "--contrast", "2"])
         picture = torch.rand(1, 3, 16, 16)
         with torch.no_grad():
-            assert torch.allclose(model.load_model(sharper)[0](picture), 2 * net(picture), atol=1e-2)
+            assert torch.allclose(model.load_model(sharper)[0](picture), 2 * net(picture), atol=1e-4)
         assert model.load_model(sharper)[1] == {**facts, "contrast": "2.0"}
+        export.main([path, sharper, "--average", sharper])
+        assert torch.allclose(model.load_model(sharper)[0].out.weight, 1.5 * net.out.weight, rtol=1e-3)
         taught = trainer("--teacher", path, out=folder)
         taught.train_step()
 
@@ -287,7 +289,7 @@ def test_models_keep_their_bounds():
     for name, megabytes in (("portrait", 16.0), ("portrait-lite", 2.0)):
         weights = sum(v.numel() for v in model.exported(model.UNet(model.WIDTHS[name]).state_dict()).values())
         assert 2 * weights / 1e6 < megabytes, name
-    assert model.gflops(model.WIDTHS["portrait-lite"], 160, 256) < 2.5
+    assert model.gflops(model.WIDTHS["portrait-lite"], 160, 288) < 2.5
 
 
 def main():
