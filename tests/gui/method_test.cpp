@@ -29,13 +29,21 @@ using ladder::Method;
 
 constexpr int kPatience = 60000;  // milliseconds: a loaded machine, under a sanitizer
 
+/// Is measured while it is built, gives frames, and then breaks.
 class BrokenMethod final : public ladder::NetworkMethod {
 public:
     void configure(Size) override {}
-    ladder::RunReport run(std::span<const float>, std::span<float>) override {
-        throw Error(Area::engine, "The test's method broke: mend it.");
+    ladder::RunReport run(std::span<const float>, std::span<float> alpha) override {
+        if (++runs_ > 3) throw Error(Area::engine, "The test's method broke: mend it.");
+        std::ranges::fill(alpha, 0.F);
+        ladder::RunReport report;
+        report.ms = 1;  // fast: one measurement is enough
+        return report;
     }
     [[nodiscard]] std::vector<float> activation(int) const override { return {}; }
+
+private:
+    int runs_ = 0;
 };
 
 const Method kBroken{"cpu-broken",
@@ -171,6 +179,7 @@ private Q_SLOTS:
         const MethodFixture live;
         live.start();
         qint64 longest = 0;
+        QString slowest;
         for (const Method& method : ladder::methods()) {
             if (!method.network || !whyUnavailable(method).empty()) continue;
             for (const Method* next : {&method, static_cast<const Method*>(nullptr)}) {
@@ -179,20 +188,18 @@ private Q_SLOTS:
                 QElapsedTimer clock;
                 clock.start();
                 live.methods->choose(next);
-                auto before = live.window().live().framesPresented();
                 const auto isComputed = [&] {  // once it is, the next picture is its own
                     const ladder::MethodStatus status = live.methods->status();
                     return status.running == next && (!next || status.ms > 0);
                 };
-                while (!isComputed() && clock.elapsed() < kPatience) {
-                    before = live.window().live().framesPresented();
-                    QTest::qWait(5);
-                }
+                while (!isComputed() && clock.elapsed() < kPatience) QTest::qWait(5);
+                const auto before = live.window().live().framesPresented();  // the default's are among them
                 QCOMPARE(live.report()["name"].toString(), name);
                 const QString input = live.report()["input"].toString("-");
                 while (live.window().live().framesPresented() == before && clock.elapsed() < kPatience) QTest::qWait(5);
                 QVERIFY(live.window().live().framesPresented() > before);
                 const qint64 waited = clock.elapsed();
+                if (waited > longest) slowest = name;
                 longest = std::max(longest, waited);
                 QTRY_VERIFY_WITH_TIMEOUT(!next || live.report().contains("alphaDifference"), kPatience);
                 qInfo("%-16s its first picture after %5lld ms, %s, alpha differs by at most %.1e", qPrintable(name),
@@ -201,7 +208,9 @@ private Q_SLOTS:
             }
         }
         const bool isMeasured = qEnvironmentVariableIsSet("MATTE_METHOD_MODEL");
-        if (isMeasured) QVERIFY2(longest <= 1000, qPrintable(QString::number(longest)));
+        if (isMeasured) {
+            QVERIFY2(longest <= 1000, qPrintable(QString("%1 took %2 ms").arg(slowest).arg(longest)));
+        }
         QVERIFY(!live.base.hasError());
     }
 
@@ -210,8 +219,8 @@ private Q_SLOTS:
         live.start();
         const int before = live.row().sizeHint().height();
         live.methods->choose(&kSlow);
-        QTRY_VERIFY_WITH_TIMEOUT(live.row().note().startsWith("At 32x"), kPatience);
-        QVERIFY2(live.row().note().contains("; the network's own 64x"), qPrintable(live.row().note()));
+        QTRY_VERIFY_WITH_TIMEOUT(live.row().note().startsWith("Runs at 32x"), kPatience);
+        QVERIFY2(live.row().note().contains(" At its own 64x"), qPrintable(live.row().note()));
         QTRY_VERIFY_WITH_TIMEOUT(live.row().facts().startsWith("at 32x"), kPatience);
         QTRY_VERIFY_WITH_TIMEOUT(live.row().height() > before, kPatience);
         QCOMPARE(live.report()["smallerBecause"].toString(), live.row().note());

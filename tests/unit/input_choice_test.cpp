@@ -75,10 +75,14 @@ TEST(InputChoice, WhereNothingIsFastEnoughItIsTheSmallest) {
 TEST(InputChoice, SaysPlainlyWhyAnInputIsSmaller) {
     const Size own{384, 224};
     EXPECT_EQ(whySmaller({{64, 32}, 262}, own),
-              "At 64x32, so that a frame takes under a second, people are found less well; the network's own 384x224 "
-              "would take 11 s.");
+              "Runs at 64x32, so that the network takes under a second; hardly anybody is found there. At its own "
+              "384x224 it would take 11 s.");
+    EXPECT_EQ(whySmaller({{128, 64}, 857}, own),
+              "Runs at 128x64, so that the network takes under a second; people are found less well there. At its own "
+              "384x224 it would take 9.0 s.");
     EXPECT_EQ(whySmaller({{32, 32}, 2300}, own),
-              "At 32x32 a frame still takes 2.3 s; the network's own 384x224 would take 193 s.");
+              "Runs at 32x32, where the network still takes 2.3 s; hardly anybody is found there. At its own 384x224 "
+              "it would take 193 s.");
     EXPECT_EQ(whySmaller({own, 240}, own), "");
     EXPECT_EQ(whySmaller({own, 2400}, own), "") << "nothing is smaller than it should be";
 }

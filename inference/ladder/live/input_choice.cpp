@@ -7,7 +7,8 @@
 namespace matte::ladder {
 namespace {
 
-constexpr int kStep = 32;  // pixels of the longest side: a multiple of what networks of 3 to 6 levels need
+constexpr int kStep = 32;         // pixels of the longest side: a multiple of what networks of 3 to 6 levels need
+constexpr int kFewAreFound = 96;  // pixels of the longest side, below which networks of people find next to none
 
 double expectedMs(const TimedRun& run, Size input) {
     return run.ms * double(input.pixels()) / double(run.input.pixels());
@@ -41,10 +42,12 @@ Size InputChoice::within(double ms, const TimedRun& run) const {
 
 std::string whySmaller(const TimedRun& run, Size own) {
     if (run.input.pixels() >= own.pixels()) return "";
-    const std::string at = "At " + text(run.input);
-    const std::string end = "; the network's own " + text(own) + " would take " + seconds(expectedMs(run, own)) + ".";
-    if (run.ms > kTooLongMs) return at + " a frame still takes " + seconds(run.ms) + end;
-    return at + ", so that a frame takes under a second, people are found less well" + end;
+    const std::string takes = run.ms > kTooLongMs ? ", where the network still takes " + seconds(run.ms)
+                                                  : ", so that the network takes under a second";
+    const bool isTiny = run.input.longest() < kFewAreFound;
+    return "Runs at " + text(run.input) + takes +
+           (isTiny ? "; hardly anybody is found there." : "; people are found less well there.") + " At its own " +
+           text(own) + " it would take " + seconds(expectedMs(run, own)) + ".";
 }
 
 }  // namespace matte::ladder

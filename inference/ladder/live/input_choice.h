@@ -34,7 +34,8 @@ public:
     /// Where a method's speed is measured first.
     [[nodiscard]] Size smallest() const;
     /// The largest input at which a run is expected to take `ms` at most, by what `run` took for each of its pixels;
-    /// the smallest one where none is so fast. Never more than expected where pixels are cheaper the more there are.
+    /// the smallest one where none is so fast. A larger input takes less than this expects, for a pixel is cheaper
+    /// there.
     [[nodiscard]] Size within(double ms, const TimedRun& run) const;
     /// The engine's option for `input`.
     [[nodiscard]] int longestSide(Size input) const { return input == own() ? longestSide_ : input.longest(); }

@@ -26,7 +26,7 @@ std::stop_token MethodSwitch::begin(const Method* method) {
     status_.running = method;
     status_.ms = status_.productMs = 0;
     status_.difference.reset();
-    status_.input = {};
+    status_.input = own_ = {};
     status_.smaller.clear();
     run_ = {};
     return run_.get_token();
@@ -46,10 +46,11 @@ void MethodSwitch::makeWay() {
 void MethodSwitch::measured(const TimedRun& run, Size own) {
     const std::scoped_lock lock(mutex_);
     status_.ms = run.ms;
-    if (run.input == status_.input || !status_.running) return;
+    if (!status_.running || (run.input == status_.input && own == own_)) return;
+    if (!(run.input == status_.input)) status_.difference.reset();
     status_.input = run.input;
+    own_ = own;
     status_.smaller = whySmaller(run, own);  // once a size: a text that changes can't be read
-    status_.difference.reset();
 }
 
 void MethodSwitch::compared(double productMs, const Difference& difference) {

@@ -58,6 +58,7 @@ public:
 private:
     mutable std::mutex mutex_;
     MethodStatus status_;
+    Size own_{};  ///< the network's own input for the frame that was measured last
     std::stop_source run_;
 };
 

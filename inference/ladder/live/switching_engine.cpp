@@ -17,27 +17,28 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// At the network's own input, by what a small input took; at its own a pixel takes less.
+constexpr double kFastMs = 500;
 constexpr std::chrono::seconds kCompareAgain{1};  // so that comparing takes little of the frames' time
 constexpr double kMeasuringMs = 150;              // of runs on small inputs, before the first frame
-constexpr double kFastMs = 500;                   // at the network's own input, as small ones promise: it is less there
 constexpr Size kUsualShape{16, 9};                // of pictures, as long as none is known
 
-/// Of an input of zeros: what a method takes does not depend on the values.
-TimedRun timeAt(Size input, MethodNetwork& network) {
+/// Of an input of zeros: what a method takes does not depend on the values. Throws Cancelled.
+TimedRun timeAt(Size input, MethodNetwork& network, const std::stop_token& stop) {
     network.configure(input);
-    network.run({}, nullptr);
+    network.run(stop, nullptr);
     return {input, network.report().ms};
 }
 
 /// At which `network` gives its first frame. A tiny input takes more for each pixel than the network's own, so a method
 /// that seems too slow there is measured again on a larger one, as far as time allows.
-Size firstInput(MethodNetwork& network, const InputChoice& choice) {
+Size firstInput(MethodNetwork& network, const InputChoice& choice, const std::stop_token& stop) {
     if (network.onGpu()) return choice.own();  // milliseconds; and on a tiny input only launches are measured
-    TimedRun last = timeAt(choice.smallest(), network);
+    TimedRun last = timeAt(choice.smallest(), network, stop);
     for (double left = kMeasuringMs - last.ms; choice.within(kFastMs, last) != choice.own(); left -= last.ms) {
         const Size larger = choice.within(left, last);
         if (larger.pixels() <= last.input.pixels()) return choice.within(kFirstFrameMs, last);
-        last = timeAt(larger, network);
+        last = timeAt(larger, network, stop);
     }
     return choice.own();
 }
@@ -46,7 +47,14 @@ Size firstInput(MethodNetwork& network, const InputChoice& choice) {
 
 SwitchingEngine::SwitchingEngine(std::unique_ptr<Engine> product, Setup setup, std::shared_ptr<MethodSwitch> methods)
     : product_(std::move(product)), setup_(std::move(setup)), methods_(std::move(methods)) {
-    if (const Method* first = methods_->chosen()) run(build(*first, setup_, product_->info().kind, {}));
+    // goOn()'s token is triggered by another choice.
+    if (const Method* first = methods_->chosen()) {
+        run(build(*first, setup_, product_->info().kind, {}, methods_->goOn()));
+    }
+}
+
+SwitchingEngine::~SwitchingEngine() {
+    stopBuilding_.request_stop();  // else building_ is waited for as long as a measuring run takes: seconds
 }
 
 EngineInfo SwitchingEngine::info() const {
@@ -56,10 +64,8 @@ EngineInfo SwitchingEngine::info() const {
     if (!now_.method) return info;
     EngineInfo byMethod = now_.engine->info();
     byMethod.reason = std::move(info.reason);
-    if (!status.smaller.empty()) {
-        byMethod.name += " at " + std::to_string(status.input.width) + "x" + std::to_string(status.input.height);
-        byMethod.warnings.push_back(status.smaller);
-    }
+    // The name does not tell the input, for another name is another engine, whose statistics begin anew.
+    if (!status.smaller.empty()) byMethod.warnings.push_back(status.smaller);
     byMethod.warnings.insert(byMethod.warnings.end(), info.warnings.begin(), info.warnings.end());
     return byMethod;
 }
@@ -77,10 +83,8 @@ Image SwitchingEngine::matte(Cutout& cutout, const Look& look, Size size, std::s
 }
 
 /// With a picture's size, everything is built for it, so that the first frame does not wait; without, by that frame.
-SwitchingEngine::Built SwitchingEngine::build(const Method& method,
-                                              const Setup& setup,
-                                              EngineKind product,
-                                              Size picture) {
+SwitchingEngine::Built SwitchingEngine::build(
+    const Method& method, const Setup& setup, EngineKind product, Size picture, std::stop_token stop) {
     Built built;
     built.method = &method;
     try {
@@ -90,15 +94,20 @@ SwitchingEngine::Built SwitchingEngine::build(const Method& method,
         built.reference = makeProductNetwork(product, setup.options.precision, model);
         built.inputSettled = network->onGpu();
         EngineOptions options = setup.options;
-        if (options.threads > 0) omp_set_num_threads(options.threads);  // of this thread's runs
+        // Of this thread's runs, as CpuEngine::take() has it: what is measured here is what frames will take there.
+        omp_set_num_threads(options.threads > 0 ? options.threads : omp_get_num_procs());
         const InputChoice choice(model->unet, picture.pixels() > 0 ? picture : kUsualShape, options.networkLongestSide);
-        const Size input = firstInput(*network, choice);
+        const Size input = firstInput(*network, choice, stop);
         options.networkLongestSide = choice.longestSide(input);
         if (picture.pixels() > 0) {
             network->configure(input);
             built.reference->configure(input);
         }
         built.engine = std::make_unique<CpuEngine>(std::move(network), options, "");
+    } catch (const Cancelled&) {
+        built = {};
+        built.method = &method;
+        built.stopped = true;
     } catch (const std::exception& error) {
         built.problem = error.what();
     }
@@ -107,11 +116,15 @@ SwitchingEngine::Built SwitchingEngine::build(const Method& method,
 
 void SwitchingEngine::startBuilding(const Method& method, Size picture) {
     const EngineKind product = product_->info().kind;
-    building_ = std::async(std::launch::async, [&method, setup = setup_, product, picture, methods = methods_] {
-        Built built = build(method, setup, product, picture);
-        if (methods->chosen() == &method) methods->makeWay();
+    inBuilding_ = &method;
+    stopBuilding_ = {};
+    const auto work = [&method, setup = setup_, product, picture, methods = methods_,
+                       stop = stopBuilding_.get_token()] {
+        Built built = build(method, setup, product, picture, stop);
+        if (!built.stopped && methods->chosen() == &method) methods->makeWay();
         return built;
-    });
+    };
+    building_ = std::async(std::launch::async, work);
 }
 
 bool SwitchingEngine::ready() const {
@@ -121,6 +134,7 @@ bool SwitchingEngine::ready() const {
 /// Turns to what was chosen as soon as it can run and nothing is under way.
 void SwitchingEngine::follow(Size picture) {
     const Method* wanted = methods_->chosen();
+    if (building_.valid() && wanted != inBuilding_) stopBuilding_.request_stop();  // nobody waits for it any more
     if (wanted == now_.method) return;
     if (!wanted) {
         if (underWay_ == 0) useProduct();
@@ -129,11 +143,12 @@ void SwitchingEngine::follow(Size picture) {
     if (!building_.valid()) return startBuilding(*wanted, picture);
     if (underWay_ > 0 || !ready()) return;
     Built built = building_.get();
-    if (built.method == wanted) return run(std::move(built));
-    startBuilding(*wanted, picture);  // another was chosen meanwhile
+    if (built.method == wanted && !built.stopped) return run(std::move(built));
+    startBuilding(*wanted, picture);  // another was chosen meanwhile, or another and then this one again
 }
 
 void SwitchingEngine::run(Built built) {
+    if (built.stopped) return;
     if (!built.problem.empty()) return methods_->failed(*built.method, built.problem);
     now_ = std::move(built);
     compared_ = {};

@@ -26,6 +26,8 @@ public:
     };
     /// What is chosen already is built here.
     SwitchingEngine(std::unique_ptr<Engine> product, Setup setup, std::shared_ptr<MethodSwitch> methods);
+    /// A method that is being built is given up, and waited for that long.
+    ~SwitchingEngine() override;
 
     /// Names the method, and says in a warning why one that was chosen does not run.
     [[nodiscard]] EngineInfo info() const override;
@@ -54,12 +56,14 @@ private:
         bool inputSettled = false;               ///< at which it runs; a GPU's always have the network's own
         std::unique_ptr<HostNetwork> reference;  ///< the product's network
         std::string problem;
+        bool stopped = false;  ///< before it was ready: all but the method is empty
     };
     struct Submitted {
         Frame frame;
         Look look;
     };
-    static Built build(const Method& method, const Setup& setup, EngineKind product, Size picture);
+    static Built build(
+        const Method& method, const Setup& setup, EngineKind product, Size picture, std::stop_token stop);
     void startBuilding(const Method& method, Size picture);
     void follow(Size picture);
     void run(Built built);
@@ -79,6 +83,8 @@ private:
     int underWay_ = 0;
     bool timeLayers_ = false;
     std::chrono::steady_clock::time_point compared_;
+    const Method* inBuilding_ = nullptr;  ///< while building_ is valid
+    std::stop_source stopBuilding_;
     std::future<Built> building_;  ///< last: it is waited for before what it uses goes
 };
 
