@@ -67,8 +67,8 @@ QJsonObject method(const ladder::MethodStatus& status) {
         {"name", name(status.running)}, {"chosen", name(status.chosen)}, {"problem", text(status.problem)}};
     if (!status.running) return object;
     object["networkMs"] = status.ms;
-    object["input"] = QString("%1x%2").arg(status.input.width).arg(status.input.height);
-    object["smallerBecause"] = text(status.smaller);
+    if (status.ms > 0) object["input"] = QString("%1x%2").arg(status.input.width).arg(status.input.height);
+    if (!status.smaller.empty()) object["smallerBecause"] = text(status.smaller);
     if (!status.difference) return object;
     object["productMs"] = status.productMs;
     object["alphaDifference"] = QJsonObject{{"mean", status.difference->mean}, {"maximum", status.difference->maximum}};

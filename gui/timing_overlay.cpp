@@ -55,7 +55,8 @@ void TimingOverlay::setFooter(QWidget* footer) {
 }
 
 bool TimingOverlay::event(QEvent* event) {
-    if (event->type() == QEvent::LayoutRequest) Q_EMIT resized();  // the footer has become higher, or lower
+    const bool isLayout = event->type() == QEvent::LayoutRequest;  // also when the footer only shows another text
+    if (isLayout && sizeHint().height() != height()) Q_EMIT resized();
     return QWidget::event(event);
 }
 
