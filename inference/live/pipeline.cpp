@@ -436,6 +436,7 @@ void Pipeline::tellEngine(Clock::time_point now) {
         layersFor_ = {};
         rates_.reset();
     }
+    if (info.warnings != status_.engine.warnings) layersFor_ = {};  // one may be that the network's input is another
     status_.engine = std::move(info);
     engineTold_ = now;
 }

@@ -17,7 +17,11 @@ constexpr std::uint8_t kMark = 201;  // in the second channel of every such pict
 class ScriptedEngine final : public Engine {
 public:
     explicit ScriptedEngine(LiveScript& script) : script_(script) {}
-    [[nodiscard]] EngineInfo info() const override { return {EngineKind::cpu, "Scripted engine", "", {}}; }
+    [[nodiscard]] EngineInfo info() const override {
+        EngineInfo info{EngineKind::cpu, "Scripted engine", "", {}};
+        if (script_.smallerInput) info.warnings.emplace_back("The input is smaller.");
+        return info;
+    }
     std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image>, std::stop_token) override { return nullptr; }
     Output composite(Cutout&, const Look&, Size, std::stop_token) override { return {}; }
     Image matte(Cutout&, const Look&, Size size, std::stop_token) override { return {size, PixelFormat::gray8}; }
@@ -56,7 +60,8 @@ public:
         underWay_.clear();
     }
     [[nodiscard]] std::vector<LayerInfo> layers() const override {
-        return {{"down1", "3 -> 4", "loop", 100, 10}, {"head", "4 -> 1", "loop", 10, 5}};
+        const double share = script_.smallerInput ? 0.25 : 1;
+        return {{"down1", "3 -> 4", "loop", 100 * share, 10}, {"head", "4 -> 1", "loop", 10 * share, 5}};
     }
     void timeLayers(bool on) override { timed_ = on; }
     std::optional<MachineRates> measureRates() override {

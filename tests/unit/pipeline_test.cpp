@@ -316,6 +316,22 @@ TEST_F(Live, TimesStagesAndLayersAndPresents) {
     EXPECT_GT(statistics.latency.ms.p50, 0);
 }
 
+TEST_F(Live, TheLayersFollowTheNetworksInputAndTheFramesTimesGoOn) {
+    pipeline.timeLayers(true);
+    start();
+    feed.push();
+    ASSERT_TRUE(shows(0));
+    ASSERT_EQ(pipeline.statistics().layers[0].flops, 100);
+    script.smallerInput = true;
+    EXPECT_TRUE(soon([&] {
+        feed.push();
+        return pipeline.statistics().layers[0].flops == 25;
+    }));
+    const LiveStatistics statistics = pipeline.statistics();
+    const auto remembered = std::min<std::uint64_t>(statistics.framesOut, Recent::kSamples);
+    EXPECT_EQ(statistics.frame.ms.samples, remembered) << "the engine is the same";
+}
+
 TEST_F(Live, ACutoutIsHandedOutAndNeverShown) {
     std::atomic<bool> seenThrough = false;
     const auto look = [&] {
