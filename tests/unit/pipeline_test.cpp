@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The live pipeline with a scripted source and engine: what reaches the screen, and what does when something fails.
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <functional>
