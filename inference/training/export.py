@@ -3,10 +3,10 @@
 """Writes the averaged weights of a checkpoint, or a model file's, as a model file that the engines read.
 
     python3 export.py run/checkpoint.pt portrait.safetensors --longest-side 384 --commit abc1234 [--scores evaluation.json]
-    python3 export.py later.safetensors portrait.safetensors --average earlier.safetensors --contrast 1.5
+    python3 export.py later.safetensors portrait.safetensors --average earlier.safetensors --share 0.7 --contrast 1.5
 
---average FILE: the mean of the two models' weights, where one was trained on from the other (after Wortsman et al., "Model soups", 2022): as good on photos like
-those of training, and better on others.
+--average FILE: the weighted mean of the two models' weights, where one was trained on from the other (after Wortsman et al., "Robust fine-tuning of zero-shot
+models", 2022): as good on photos like those of training, and better on others. --share says how much of FILE.
 
 --contrast C: alpha = sigmoid(C z) for the network's logit z, by way of the last layer's weights. Cross-entropy asks for probabilities, which err least by
 logarithm; a matte that is to err least by its absolute difference is nearer to 0 and 1. What is a person, alpha above 1/2, stays as it is.
@@ -56,6 +56,7 @@ def main(argv=None):
     parser.add_argument("--longest-side", type=int, help="of the network's input; default: as it was, or 384")
     parser.add_argument("--commit", help="noted in the file")
     parser.add_argument("--average", help="another model file")
+    parser.add_argument("--share", type=float, default=0.5, help="of that other one, 0 to 1")
     parser.add_argument("--contrast", type=float, default=1.0, help="multiplies the logits; above 0")
     parser.add_argument("--scores", help="what evaluate.py --json wrote")
     args = parser.parse_args(argv)
@@ -69,8 +70,8 @@ def main(argv=None):
         facts["longest_side"] = args.longest_side
     if args.average:
         other, before = read(args.average)
-        weights = {name: (tensor + other[name]) / 2 for name, tensor in model.exported(weights).items()}
-        facts["trained"] = f"the mean of {before.get('trained')} (commit {before.get('commit')}) and {facts.get('trained')} from there"
+        weights = {name: torch.lerp(tensor, other[name], args.share) for name, tensor in model.exported(weights).items()}
+        facts["trained"] = f"{args.share} of {before.get('trained')} (commit {before.get('commit')}), the rest of {facts.get('trained')} from there"
     if args.contrast != 1:
         facts["contrast"] = args.contrast * float(facts.get("contrast", 1))
         weights = {name: tensor * args.contrast if name.startswith("out.") else tensor for name, tensor in weights.items()}

@@ -25,7 +25,7 @@ def rate(done):
 
 def strength(done):
     """Of augmentation: full at first; the last part leads back towards photos as they are."""
-    return 1.0 - 0.8 * ramp(done, 0.5, 1.0)
+    return 1.0 - 0.7 * ramp(done, 0.6, 1.0)
 
 
 def size_shares(done):

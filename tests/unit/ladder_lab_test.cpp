@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "inference/cli/exit_code.h"
 #include "inference/cuda/devices.h"
 #include "inference/ladder/lab.h"
 #include "inference/ladder/lab_measure.h"
@@ -127,6 +128,12 @@ TEST(LabCommand, RefusesWhatItDoesNotKnow) {
         EXPECT_EQ(outcome.exitCode, 2);
         EXPECT_NE(outcome.err.find(hint), std::string::npos) << outcome.err;
     }
+}
+
+TEST(LabCommand, KnowsModelsByName) {
+    const test::Outcome outcome = test::runCli({"lab", "network", "--model", "landscape"});
+    EXPECT_EQ(outcome.exitCode, kExitModel);
+    EXPECT_NE(outcome.err.find("no model named landscape"), std::string::npos) << outcome.err;
 }
 
 }  // namespace
