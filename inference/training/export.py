@@ -62,6 +62,8 @@ def main(argv=None):
     args = parser.parse_args(argv)
     if not args.contrast > 0:
         parser.error("--contrast must be above 0")
+    if not 0 <= args.share <= 1:
+        parser.error("--share must be from 0 to 1")
     weights, facts = read(args.checkpoint)
     facts.pop("scores", None)  # of other weights, or of another size
     if args.commit:
