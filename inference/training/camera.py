@@ -17,9 +17,10 @@ def grey(image):
 
 
 def colour(image, random, strength):
-    """Exposure, gamma, contrast, saturation, white balance and, for some, near darkness or no colour at all."""
+    """Exposure, gamma, contrast, saturation, white balance and, for some, coloured light, near darkness or no colour at all."""
     n = image.shape[0]
-    gain = torch.exp(random.normal(0.20 * strength, n, 1, 1, 1) + random.normal(0.07 * strength, n, 3, 1, 1))
+    lamp = 0.07 + 0.2 * column(random.chance(0.15, n).float())  # white balance, or coloured light
+    gain = torch.exp(random.normal(0.20 * strength, n, 1, 1, 1) + lamp * random.normal(strength, n, 3, 1, 1))
     gamma = torch.exp(random.normal(0.22 * strength, n, 1, 1, 1))
     contrast = torch.exp(random.normal(0.18 * strength, n, 1, 1, 1))
     saturation = torch.exp(random.normal(0.25 * strength, n, 1, 1, 1)) * (1 - column(random.chance(0.04 * strength, n).float()))

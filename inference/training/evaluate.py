@@ -53,10 +53,11 @@ def evaluate(net, photos, sizes=SIZES, refine=False, full=False):
 
 def show(name, table):
     columns = [name for name in (*QUICK, *SLOW, "worst") if name in next(iter(next(iter(table.values())).values()))]
-    print(f"{name}\n{'size':>5} {'source':28} " + " ".join(f"{column[:7]:>7}" for column in columns) + f" {'photos':>6}")
+    lines = [name, f"{'size':>5} {'source':28} " + " ".join(f"{column[:7]:>7}" for column in columns) + f" {'photos':>6}"]
     for size, groups in table.items():
         for source, s in groups.items():
-            print(f"{size:>5} {source:28} " + " ".join(f"{s[column]:7.4f}" for column in columns) + f" {s['photos']:6}")
+            lines.append(f"{size:>5} {source:28} " + " ".join(f"{s[column]:7.4f}" for column in columns) + f" {s['photos']:6}")
+    print("\n".join(lines), flush=True)  # at once: processes that train together print beside each other
 
 
 def sheet(path, nets, photos, longest, count=48, side=160, across=4):

@@ -10,6 +10,8 @@ EMPTY = 0.06  # share of scenes without a person
 REPLACED = 0.36  # share with another background
 COMPANY = 0.12  # share with a second person
 FURNITURE = 0.20  # share with blocks at the frame's edges
+COLLAGE = 0.10  # share in which a rectangle shows another scene
+TILTED = 0.08  # share held far from upright
 BARS = 0.03  # share of replaced backgrounds of one colour
 UNLIKE = 0.4  # how often a photo is drawn for a frame of another shape, of which it fills only a part, beside one of the frame's shape
 
@@ -80,7 +82,8 @@ def crop(photos, index, size, random, strength):
     room = (extent - scale * frame).clamp_min(0)
     centre = extent / 2 + room * (random.uniform(0, 1, n, 2) - 0.5)
     angle = random.normal(math.radians(7) * strength, n) * random.chance(0.6, n)
-    return warp(photos, index, centre, scale, angle.clamp(-0.5, 0.5), sign(random, n), size)
+    angle = angle.clamp(-0.5, 0.5) + random.normal(math.radians(35), n) * random.chance(TILTED * strength, n)
+    return warp(photos, index, centre, scale, angle, sign(random, n), size)
 
 
 def place(photos, index, size, random, strength):
@@ -170,6 +173,17 @@ def furniture(image, alpha, random):
     return torch.lerp(image, (colour * shade).clamp(0, 1), cover), alpha * torch.where(in_front, 1 - cover, torch.ones_like(alpha))
 
 
+def collage(image, alpha, random):
+    """In a rectangle of each picture, the next one's same part, and of its matte: what is a person must be told without all of the scene around (after Yun et al.,
+    "CutMix", 2019)."""
+    n, _, height, width = image.shape
+    middle, reach = random.uniform(0, 1, 2, n, 1, 1, 1), random.uniform(0.15, 0.4, 2, n, 1, 1, 1)
+    x = torch.linspace(0, 1, width, device=image.device).view(1, 1, 1, width)
+    y = torch.linspace(0, 1, height, device=image.device).view(1, 1, height, 1)
+    inside = ((x - middle[0]).abs() < reach[0]) & ((y - middle[1]).abs() < reach[1])
+    return torch.where(inside, image.roll(1, 0), image), torch.where(inside, alpha.roll(1, 0), alpha)
+
+
 def compose(people, backgrounds, n, size, random, strength=1.0):
     """(RGB [n, 3, H, W], alpha [n, 1, H, W], soft bool [n]) for a frame of `size` (H, W). Strength 0 to 1: how far scenes stray from the photos."""
     like = (people.slant - math.log(size[0] / size[1])).abs() < math.log(1.4)
@@ -178,7 +192,7 @@ def compose(people, backgrounds, n, size, random, strength=1.0):
     image, alpha = pixels[:, :3], pixels[:, 3:]
     soft = people.soft[index.to(image.device)]
 
-    replaced = random.subset(REPLACED * (0.5 + 0.5 * strength), n)
+    replaced = random.subset(REPLACED, n)
     if len(replaced):
         room = rooms(backgrounds, len(replaced), size, random, strength)
         cut, cut_alpha = image[replaced], alpha[replaced]
@@ -198,7 +212,7 @@ def compose(people, backgrounds, n, size, random, strength=1.0):
     if len(empty):
         image[empty], alpha[empty] = rooms(backgrounds, len(empty), size, random, strength), torch.zeros_like(alpha[empty])
 
-    company = random.subset(COMPANY * strength, n)
+    company = random.subset(COMPANY, n)
     if len(company) and len(people.placeable):
         pixels = place(people, random.among(people.placeable, len(company)), size, random, strength)
         second = feathered(pixels[:, 3:], random)
@@ -206,7 +220,12 @@ def compose(people, backgrounds, n, size, random, strength=1.0):
         alpha[company] = 1 - (1 - alpha[company]) * (1 - second)
 
     for share in (FURNITURE, FURNITURE / 2):
-        blocks = random.subset(share * strength, n)
+        blocks = random.subset(share, n)
         if len(blocks):
             image[blocks], alpha[blocks] = furniture(image[blocks], alpha[blocks], random)
+
+    pasted = random.subset(COLLAGE * strength, n)
+    if len(pasted) > 1:
+        pasted = pasted[soft[pasted].int().argsort()]  # so that all but two rectangles have a matte of their picture's kind
+        image[pasted], alpha[pasted] = collage(image[pasted], alpha[pasted], random)
     return image, alpha, soft

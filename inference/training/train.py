@@ -3,7 +3,9 @@
 """Trains a matting network on packed photos for a number of minutes; a later run can go on from its checkpoint. README.md has the commands.
 
 The schedule (learning rate, strength of augmentation) spans --total-minutes of training; a run stops after its own --minutes. With --steps the schedule counts steps instead
-of minutes, which makes a run repeatable. With --gpus every process trains on its own GPU and gradients are averaged.
+of minutes, which makes a run repeatable. With --gpus every process trains on its own GPU and gradients are averaged. With --apart none are: each process trains a replica, from the
+same weights but on scenes of its own, and the mean of the replicas' weights is the result (after Gupta et al., "Stochastic Weight Averaging in Parallel", 2020): a large
+network that knows its photos by heart errs less on others so, and how far the replicas' scores lie apart tells what chance does to them.
 """
 import argparse
 import contextlib
@@ -43,9 +45,12 @@ def parse(argv=None):
     parser.add_argument("--elapsed", type=float, default=0, help="minutes of the schedule that --init has behind it")
     parser.add_argument("--teacher", help="a model file whose mattes the network learns beside the labels")
     parser.add_argument("--gpus", type=int, default=1, help="processes that train together, each on its own GPU")
+    parser.add_argument("--apart", action="store_true", help="with --gpus: train replicas, and take the mean of their weights at the end")
     parser.add_argument("--scores", action="store_true", help="score the averaged weights on the validation photos at the end")
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies the sizes of frames")
     return parser.parse_args(argv)
+
+
 def gathered(parameters):
     """One vector in which the gradients of all `parameters` lie, each laid out as its parameter is: one operation clears, averages or scales them all."""
     parameters = list(parameters)
@@ -79,7 +84,8 @@ class Trainer:
         self.settled = False
         self.pixels = args.megapixels * 1e6
         torch.manual_seed(args.seed + 100 + team.rank)  # noise on the accelerator
-        self.frames = scene.Random(args.seed, "cpu")  # the same in every process: all work on frames of one size at a time
+        # The same in every process of a team: all work on frames of one size at a time.
+        self.frames = scene.Random(args.seed + (1000 * team.rank if args.apart else 0), "cpu")
         self.random = scene.Random(args.seed * 1000 + team.rank, device)
 
     def autocast(self):
@@ -102,8 +108,9 @@ class Trainer:
         if not self.settled and self.progress() >= schedule.SETTLED:
             self.settled = True
             for norm in self.norms:
-                self.team.average(norm.running_mean)
-                self.team.average(norm.running_var)
+                if not self.args.apart:
+                    self.team.average(norm.running_mean)
+                    self.team.average(norm.running_var)
                 norm.eval()
 
     def frame(self):
@@ -155,7 +162,8 @@ class Trainer:
         loss = losses.total(terms, schedule.loss_weights(self.progress()))
         self.gradients.zero_()
         loss.backward()
-        self.team.average(self.gradients)
+        if not self.args.apart:
+            self.team.average(self.gradients)
         self.gradients *= (CLIP / (self.gradients.norm() + 1e-6)).clamp(max=1)
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate()
@@ -174,6 +182,12 @@ class Trainer:
         torch._foreach_mul_([ours[n] for n in names], keep)
         torch._foreach_add_([ours[n] for n in names], [theirs[n] for n in names], alpha=1 - keep)
 
+    def unite(self):
+        """Makes the averaged weights and statistics of every replica those of all of them, in the mean."""
+        for tensor in self.ema.state_dict().values():
+            if tensor.is_floating_point():
+                self.team.average(tensor)
+
     def save(self, path):
         state = {name: getattr(self, name) for name in ("step", "fresh", "minutes", "pixels")}
         for name in ("net", "ema", "optimizer"):
@@ -191,7 +205,7 @@ class Trainer:
             getattr(self, name).load_state_dict(state[name])
         for name in ("step", "fresh", "minutes", "pixels"):
             setattr(self, name, state[name])
-        if self.team.rank == 0:
+        if self.team.rank == 0 or self.args.apart:
             self.frames.generator.set_state(state["generators"][0])
             self.random.generator.set_state(state["generators"][1])
             torch.set_rng_state(state["generators"][2])
@@ -209,7 +223,7 @@ def run(trainer, checkpoint):
         try:
             terms = trainer.train_step()
         except torch.cuda.OutOfMemoryError:
-            if team.size > 1:
+            if team.size > 1 and not args.apart:
                 raise  # the others wait in a collective operation: nothing can be saved but the last checkpoint
             trainer.pixels *= 0.7
             torch.cuda.empty_cache()
@@ -220,7 +234,8 @@ def run(trainer, checkpoint):
         seen += 1
         if trainer.step % 20:
             continue
-        trainer.minutes = before + team.agreed((time.time() - began) / 60)
+        elapsed = (time.time() - began) / 60
+        trainer.minutes = before + (elapsed if args.apart else team.agreed(elapsed))
         if trainer.minutes - before >= args.minutes and not args.steps:
             break
         if time.time() - last > 20:
@@ -228,10 +243,10 @@ def run(trainer, checkpoint):
             pictures = seen * trainer.pixels / (320 * 240) * team.size / max(1e-6, time.time() - (last or began))
             team.say(f"{trainer.minutes:6.2f} min step {trainer.step} {pictures:.0f} pictures/s (of 320x240) rate {trainer.rate():.2e} {means}")
             seen, sums, last = 0, {}, time.time()
-        if team.rank == 0 and time.time() - saved > 60:
+        if (team.rank == 0 or args.apart) and time.time() - saved > 60:
             trainer.save(checkpoint)
             saved = time.time()
-    if team.rank == 0:
+    if team.rank == 0 or args.apart:
         trainer.save(checkpoint)
     team.say(f"trained to minute {trainer.minutes:.2f}, step {trainer.step}, in this run {(time.time() - began) / 60:.2f} min")
 
@@ -249,13 +264,22 @@ def main(argv=None):
     team.say(f"{len(people)} photos of people, {len(backgrounds)} of rooms, loaded in {time.time() - began:.1f} s")
     trainer = Trainer(args, team, people, backgrounds)
     os.makedirs(args.out, exist_ok=True)
-    checkpoint = os.path.join(args.out, "checkpoint.pt")
+    result = os.path.join(args.out, "checkpoint.pt")
+    checkpoint = os.path.join(args.out, f"replica-{team.rank}.pt") if args.apart else result
     if os.path.exists(checkpoint):
         trainer.resume(checkpoint)
         team.say(f"going on from {checkpoint}: minute {trainer.minutes:.2f}, step {trainer.step}")
     run(trainer, checkpoint)
-    if args.scores and held_out:
+    scored = args.scores and held_out
+    if scored:
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    if args.apart:
+        if scored:
+            evaluate.show(f"replica {team.rank}", evaluate.evaluate(trainer.ema, held_out, evaluate.SIZES[:2]))
+        trainer.unite()
+        if team.rank == 0:
+            trainer.save(result)
+    if scored:
         sizes = evaluate.SIZES[team.rank :: team.size]
         evaluate.show(args.model, evaluate.evaluate(trainer.ema, held_out, sizes))
     team.part()

@@ -118,6 +118,16 @@ def test_furniture_is_background():
     assert matte.max() == 0 and (after - image).abs().amax((1, 2, 3)).gt(0.1).float().mean() > 0.7
 
 
+def test_collage_keeps_photo_and_matte_together():
+    random = scene.Random(12, CPU)
+    alpha = torch.arange(6.0).view(6, 1, 1, 1).expand(6, 1, 48, 64) / 5
+    image, matte = scene.collage(alpha.expand(-1, 3, -1, -1), alpha, random)
+    assert torch.equal(image[:, :1], matte)
+    changed = (matte != alpha).float().mean((1, 2, 3))
+    assert (changed > 0.01).all() and (changed < 0.7).all(), changed
+    assert torch.equal(matte[3].unique(), alpha[2:4, 0, 0, 0])
+
+
 def test_cameras_stay_in_range():
     random = scene.Random(13, CPU)
     image = torch.rand(8, 3, 56, 72)
@@ -193,27 +203,53 @@ def test_batch_norm_settles():
         assert all(torch.equal(mean, means[begin - 1]) for mean in means[begin:])
 
 
-def test_two_processes_train_together():
+def pack(folder):
+    """A pack of one validation photo, three of people and two of rooms; false where Pillow, which reads packs, is missing."""
     try:
         from PIL import Image
     except ImportError:
-        return  # packs are read with it
+        return False
+    rows = ["id,split,labelled_by"]
+    with zipfile.ZipFile(os.path.join(folder, "made.zip"), "w") as archive:
+        for i in range(6):
+            name, split = f"labelled/made/{i}", "val" if i == 0 else "train"
+            for part, pixels in zip(("photo", "matte"), disc(60, 48, i)):
+                image = Image.frombytes("RGB" if part == "photo" else "L", (48, 60), bytes(pixels.permute(1, 2, 0).flatten().tolist()))
+                if i < 4 or part == "photo":
+                    with archive.open(f"{name}.{part}.webp", "w") as file:
+                        image.save(file, "PNG")
+            rows.append(f"{name},{split},human")
+        archive.writestr("index.csv", "\n".join(rows))
+    return True
+
+
+def two_processes(folder, *options):
+    """What training in two processes says."""
+    command = [sys.executable, os.path.join(TRAINING, "train.py"), folder, "--model", "tiny", "--gpus", "2", "--steps", "2", "--scale", "0.125"]
+    command += ["--megapixels", "0.01", "--out", folder, *options]
+    return subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=200).stdout.decode()
+
+
+def test_two_processes_train_together():
     with tempfile.TemporaryDirectory() as folder:
-        rows = ["id,split,labelled_by"]
-        with zipfile.ZipFile(os.path.join(folder, "made.zip"), "w") as pack:
-            for i in range(6):
-                name, split = f"labelled/made/{i}", "val" if i == 0 else "train"
-                for part, pixels in zip(("photo", "matte"), disc(60, 48, i)):
-                    image = Image.frombytes("RGB" if part == "photo" else "L", (48, 60), bytes(pixels.permute(1, 2, 0).flatten().tolist()))
-                    if i < 4 or part == "photo":
-                        with pack.open(f"{name}.{part}.webp", "w") as file:
-                            image.save(file, "PNG")
-                rows.append(f"{name},{split},human")
-            pack.writestr("index.csv", "\n".join(rows))
-        command = [sys.executable, os.path.join(TRAINING, "train.py"), folder, "--model", "tiny", "--gpus", "2", "--steps", "2", "--scale", "0.125"]
-        words = subprocess.run([*command, "--megapixels", "0.01", "--out", folder], stdout=subprocess.PIPE, check=True, timeout=200).stdout.decode()
+        if not pack(folder):
+            return
+        words = two_processes(folder)
         assert "3 photos of people, 2 of rooms" in words and "step 2" in words, words
         assert torch.load(os.path.join(folder, "checkpoint.pt"))["step"] == 2
+
+
+def test_replicas_are_trained_apart_and_united():
+    with tempfile.TemporaryDirectory() as folder:
+        if not pack(folder):
+            return
+        words = two_processes(folder, "--apart", "--scores")
+        assert "replica 0" in words and "replica 1" in words and "768 all" in words, words
+        first, second, both = (torch.load(os.path.join(folder, name))["ema"] for name in ("replica-0.pt", "replica-1.pt", "checkpoint.pt"))
+        assert not torch.equal(first["out.weight"], second["out.weight"])
+        for name, value in both.items():
+            if value.is_floating_point():
+                assert torch.allclose(value, (first[name] + second[name]) / 2, atol=1e-6), name
 
 
 def test_run_and_export_are_read_back():
