@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import torch
 
-# How often a photo is drawn, by source: those that people labelled with care count for more, but not so much more that a network learns them by heart.
-SHARE = {"labelled/eg1800": 1.6, "labelled/eg1800-extra": 1.6, "labelled/clothing-co-parsing": 1.5, "labelled/VikramShenoy97": 2.0}
-OTHER_SHARE = 1.1
+# How often a photo is drawn, by source: those that people labelled with care count for more.
+SHARE = {"labelled/eg1800": 2.0, "labelled/eg1800-extra": 2.0, "labelled/clothing-co-parsing": 1.8, "labelled/VikramShenoy97": 2.0}
+OTHER_SHARE = 0.9
 
 
 def decode(data, channels):
