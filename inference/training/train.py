@@ -3,7 +3,7 @@
 """Trains a matting network on packed photos for a number of minutes; a later run can go on from its checkpoint. README.md has the commands.
 
 The schedule (learning rate, strength of augmentation) spans --total-minutes of training; a run stops after its own --minutes. With --steps the schedule counts steps instead
-of minutes, which makes a run repeatable. With --gpus every process trains on its own GPU and gradients are averaged. With --apart none are: each process trains a replica, from the
+of minutes: a seed then sees the same scenes on any machine. With --gpus every process trains on its own GPU and gradients are averaged. With --apart none are: each process trains a replica, from the
 same weights but on scenes of its own, and the mean of the replicas' weights is the result (after Gupta et al., "Stochastic Weight Averaging in Parallel", 2020): a large
 network that knows its photos by heart errs less on others so, and how far the replicas' scores lie apart tells what chance does to them.
 """
@@ -36,6 +36,7 @@ def parse(argv=None):
     parser.add_argument("--minutes", type=float, default=8)
     parser.add_argument("--total-minutes", type=float, help="length of the whole schedule; default: --minutes")
     parser.add_argument("--steps", type=int, help="the schedule in steps, instead of minutes")
+    parser.add_argument("--repeatable", action="store_true", help="only convolutions of cuDNN that sum in the same order each time")
     parser.add_argument("--stop-after", type=int, help="stop this run at this step of the schedule")
     parser.add_argument("--megapixels", type=float, default=5.0, help="pixels of a batch on each GPU")
     parser.add_argument("--rate", type=float, default=2e-3)
@@ -258,6 +259,7 @@ def main(argv=None):
     team = Team()
     # cuDNN's heuristics, not its trials: dozens of frame sizes would each cost seconds of trials.
     torch.backends.cudnn.benchmark = False
+    torch.backends.cudnn.deterministic = args.repeatable
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     began = time.time()
     people, backgrounds, held_out = data.load(args.data, team.device)

@@ -139,6 +139,21 @@ def test_cameras_stay_in_range():
     assert torch.allclose(basis @ basis.T, torch.eye(8), atol=1e-5)
 
 
+def test_small_moves_are_translations():
+    random = scene.Random(14, CPU)
+    planes = torch.rand(5, 3, 24, 40)
+    offset = scene.Random(14, CPU).uniform(-2, 2, 5, 2)
+    grid = torch.eye(2, 3).expand(5, 2, 3).clone()
+    grid[:, :, 2] = offset * torch.tensor([2 / 40, 2 / 24])
+    wanted = torch.nn.functional.grid_sample(planes, torch.nn.functional.affine_grid(grid, (5, 1, 24, 40), align_corners=False), padding_mode="border", align_corners=False)
+    assert torch.allclose(camera.shifted(planes, random)(planes), wanted, atol=1e-5)
+
+
+def test_doubling_interpolates():
+    planes = torch.rand(2, 1, 6, 9)
+    assert torch.allclose(losses.doubled(planes), torch.nn.functional.interpolate(planes, scale_factor=2, mode="bilinear", align_corners=False), atol=1e-6)
+
+
 def test_losses_prefer_the_truth():
     people, _ = photos()
     truth = people.photo(0)[1]
