@@ -3,9 +3,9 @@
 """Trains a matting network on packed photos for a number of minutes; a later run can go on from its checkpoint. README.md has the commands.
 
 The schedule (learning rate, strength of augmentation) spans --total-minutes of training; a run stops after its own --minutes. With --steps the schedule counts steps instead
-of minutes: a seed then sees the same scenes on any machine. With --gpus every process trains on its own GPU and gradients are averaged. With --apart none are: each process trains a replica, from the
-same weights but on scenes of its own, and the mean of the replicas' weights is the result (after Gupta et al., "Stochastic Weight Averaging in Parallel", 2020): a large
-network that knows its photos by heart errs less on others so, and how far the replicas' scores lie apart tells what chance does to them.
+of minutes: a seed then sees the same scenes on any machine. With --gpus every process trains on its own GPU and gradients are averaged. With --apart none are: each process
+trains a replica, from the same weights but on scenes of its own, and the mean of the replicas' weights is the result (after Gupta et al., "Stochastic Weight Averaging in
+Parallel", 2020). How far the replicas' scores lie apart tells what chance does to them.
 """
 import argparse
 import contextlib
