@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that train together, each on a GPU of its own, or one by itself."""
+"""Processes that train together or apart, each on a GPU of its own, or one by itself."""
 import os
 import socket
 import subprocess
@@ -11,9 +11,10 @@ from torch import distributed
 
 
 class Team:
-    """This process among the others, as the environment (RANK, WORLD_SIZE, LOCAL_RANK, as torchrun sets them) tells it."""
+    """This process among the others, as the environment (RANK, WORLD_SIZE, LOCAL_RANK, as torchrun sets them) tells it. `apart`: each trains a replica until they unite."""
 
-    def __init__(self):
+    def __init__(self, apart=False):
+        self.apart = apart
         self.size, self.rank = int(os.environ.get("WORLD_SIZE", 1)), int(os.environ.get("RANK", 0))
         cuda = torch.cuda.is_available()
         self.device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0))) if cuda else torch.device("cpu")
@@ -22,15 +23,25 @@ class Team:
         if self.size > 1:
             distributed.init_process_group("nccl" if cuda else "gloo")
 
+    @property
+    def keeps_state(self):
+        """Whether this process has weights to save that no other one saves."""
+        return self.rank == 0 or self.apart
+
     def average(self, tensor):
+        """Makes `tensor` the mean of everybody's, in place, where they train together."""
+        if not self.apart:
+            self.unite(tensor)
+
+    def unite(self, tensor):
         """Makes `tensor` the mean of everybody's, in place."""
         if self.size > 1:
             distributed.all_reduce(tensor)
             tensor /= self.size
 
     def agreed(self, value):
-        """The first process's value."""
-        if self.size == 1:
+        """The first process's value, where they train together."""
+        if self.size == 1 or self.apart:
             return value
         tensor = torch.tensor([value], dtype=torch.float64, device=self.device)
         distributed.broadcast(tensor, 0)

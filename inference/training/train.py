@@ -86,7 +86,7 @@ class Trainer:
         self.pixels = args.megapixels * 1e6
         torch.manual_seed(args.seed + 100 + team.rank)  # noise on the accelerator
         # The same in every process of a team: all work on frames of one size at a time.
-        self.frames = scene.Random(args.seed + (1000 * team.rank if args.apart else 0), "cpu")
+        self.frames = scene.Random(args.seed + (1000 * team.rank if team.apart else 0), "cpu")
         self.random = scene.Random(args.seed * 1000 + team.rank, device)
 
     def autocast(self):
@@ -105,13 +105,12 @@ class Trainer:
         return self.args.rate * warm * schedule.rate(self.progress())
 
     def settle(self):
-        """Freezes batch norm, in all processes at the same statistics."""
+        """Freezes batch norm, in all processes that train together at the same statistics."""
         if not self.settled and self.progress() >= schedule.SETTLED:
             self.settled = True
             for norm in self.norms:
-                if not self.args.apart:
-                    self.team.average(norm.running_mean)
-                    self.team.average(norm.running_var)
+                self.team.average(norm.running_mean)
+                self.team.average(norm.running_var)
                 norm.eval()
 
     def frame(self):
@@ -163,8 +162,7 @@ class Trainer:
         loss = losses.total(terms, schedule.loss_weights(self.progress()))
         self.gradients.zero_()
         loss.backward()
-        if not self.args.apart:
-            self.team.average(self.gradients)
+        self.team.average(self.gradients)
         self.gradients *= (CLIP / (self.gradients.norm() + 1e-6)).clamp(max=1)
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate()
@@ -187,7 +185,7 @@ class Trainer:
         """Makes the averaged weights and statistics of every replica those of all of them, in the mean."""
         for tensor in self.ema.state_dict().values():
             if tensor.is_floating_point():
-                self.team.average(tensor)
+                self.team.unite(tensor)
 
     def save(self, path):
         state = {name: getattr(self, name) for name in ("step", "fresh", "minutes", "pixels")}
@@ -206,7 +204,7 @@ class Trainer:
             getattr(self, name).load_state_dict(state[name])
         for name in ("step", "fresh", "minutes", "pixels"):
             setattr(self, name, state[name])
-        if self.team.rank == 0 or self.args.apart:
+        if self.team.keeps_state:
             self.frames.generator.set_state(state["generators"][0])
             self.random.generator.set_state(state["generators"][1])
             torch.set_rng_state(state["generators"][2])
@@ -224,7 +222,7 @@ def run(trainer, checkpoint):
         try:
             terms = trainer.train_step()
         except torch.cuda.OutOfMemoryError:
-            if team.size > 1 and not args.apart:
+            if team.size > 1 and not team.apart:
                 raise  # the others wait in a collective operation: nothing can be saved but the last checkpoint
             trainer.pixels *= 0.7
             torch.cuda.empty_cache()
@@ -235,8 +233,7 @@ def run(trainer, checkpoint):
         seen += 1
         if trainer.step % 20:
             continue
-        elapsed = (time.time() - began) / 60
-        trainer.minutes = before + (elapsed if args.apart else team.agreed(elapsed))
+        trainer.minutes = before + team.agreed((time.time() - began) / 60)
         if trainer.minutes - before >= args.minutes and not args.steps:
             break
         if time.time() - last > 20:
@@ -244,10 +241,10 @@ def run(trainer, checkpoint):
             pictures = seen * trainer.pixels / (320 * 240) * team.size / max(1e-6, time.time() - (last or began))
             team.say(f"{trainer.minutes:6.2f} min step {trainer.step} {pictures:.0f} pictures/s (of 320x240) rate {trainer.rate():.2e} {means}")
             seen, sums, last = 0, {}, time.time()
-        if (team.rank == 0 or args.apart) and time.time() - saved > 60:
+        if team.keeps_state and time.time() - saved > 60:
             trainer.save(checkpoint)
             saved = time.time()
-    if team.rank == 0 or args.apart:
+    if team.keeps_state:
         trainer.save(checkpoint)
     team.say(f"trained to minute {trainer.minutes:.2f}, step {trainer.step}, in this run {(time.time() - began) / 60:.2f} min")
 
@@ -256,7 +253,7 @@ def main(argv=None):
     args = parse(argv)
     if args.gpus > 1 and "RANK" not in os.environ:
         raise SystemExit(launch(args.gpus))
-    team = Team()
+    team = Team(args.apart)
     # cuDNN's heuristics, not its trials: dozens of frame sizes would each cost seconds of trials.
     torch.backends.cudnn.benchmark = False
     torch.backends.cudnn.deterministic = args.repeatable
@@ -267,7 +264,7 @@ def main(argv=None):
     trainer = Trainer(args, team, people, backgrounds)
     os.makedirs(args.out, exist_ok=True)
     result = os.path.join(args.out, "checkpoint.pt")
-    checkpoint = os.path.join(args.out, f"replica-{team.rank}.pt") if args.apart else result
+    checkpoint = os.path.join(args.out, f"replica-{team.rank}.pt") if team.apart else result
     if os.path.exists(checkpoint):
         trainer.resume(checkpoint)
         team.say(f"going on from {checkpoint}: minute {trainer.minutes:.2f}, step {trainer.step}")
@@ -275,7 +272,7 @@ def main(argv=None):
     scored = args.scores and held_out
     if scored:
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    if args.apart:
+    if team.apart:
         if scored:
             evaluate.show(f"replica {team.rank}", evaluate.evaluate(trainer.ema, held_out, evaluate.SIZES[:2]))
         trainer.unite()
