@@ -44,7 +44,7 @@ def metadata(name, minutes, step):
         "output": "1 logit; sigmoid gives alpha",
         "concat": "skip first, then upsampled",
         "data": DATA,
-        "trained": f"{minutes:.1f} minutes, {step} steps",
+        "trained": f"{minutes:.1f} minutes of the schedule, {step} steps",
         "commit": "unknown",
     }
 
