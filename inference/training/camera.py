@@ -17,7 +17,7 @@ def grey(image):
 
 
 def colour(image, random, strength):
-    """Exposure, gamma, contrast, saturation, white balance and, for some, coloured light, near darkness or no colour at all."""
+    """Exposure, gamma, contrast, saturation, white balance and, for some, coloured light, light from one side or a lamp, near darkness or no colour at all."""
     n = image.shape[0]
     lamp = 0.07 + 0.2 * column(random.chance(0.15, n).float())  # white balance, or coloured light
     gain = torch.exp(random.normal(0.20 * strength, n, 1, 1, 1) + lamp * random.normal(strength, n, 3, 1, 1))
@@ -25,6 +25,8 @@ def colour(image, random, strength):
     contrast = torch.exp(random.normal(0.18 * strength, n, 1, 1, 1))
     saturation = torch.exp(random.normal(0.25 * strength, n, 1, 1, 1)) * (1 - column(random.chance(0.04 * strength, n).float()))
     dark = column(random.chance(0.12 * strength, n).float()) * random.uniform(0.3, 0.85, n, 1, 1, 1)
+    uneven = random.normal(0.8 * strength, n, 1, 3, 3) * column(random.chance(0.2, n).float())  # the logarithm of light, smooth across the frame
+    gain = gain * torch.exp(F.interpolate(uneven, size=image.shape[2:], mode="bilinear", align_corners=False))
     image = (image * gain).clamp(1e-4, 1) ** gamma * (1 - dark)
     level = image.mean((1, 2, 3), keepdim=True)
     image = level + (image - level) * contrast

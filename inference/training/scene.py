@@ -8,11 +8,11 @@ from torch.nn import functional as F
 
 EMPTY = 0.06  # share of scenes without a person
 REPLACED = 0.36  # share with another background
-COMPANY = 0.12  # share with a second person
+COMPANY = (0.14, 0.07, 0.05)  # shares with another person, drawn one after the other: up to three more
 FURNITURE = 0.20  # share with blocks at the frame's edges
-COLLAGE = 0.10  # share in which a rectangle shows another scene
 TILTED = 0.08  # share held far from upright
 BARS = 0.03  # share of replaced backgrounds of one colour
+ALONE, BESIDE = 0.3, 0.5  # the least height, in frames, of a photo set into another one: a passer-by far behind somebody is left out in many labels
 UNLIKE = 0.4  # how often a photo is drawn for a frame of another shape, of which it fills only a part, beside one of the frame's shape
 
 
@@ -86,15 +86,17 @@ def crop(photos, index, size, random, strength):
     return warp(photos, index, centre, scale, angle, sign(random, n), size)
 
 
-def place(photos, index, size, random, strength):
-    """Each photo set into a frame that may be larger than it: its lower edge at the frame's or below it, anywhere from left to right."""
-    n, extent = len(index), photos.sizes[index.to(photos.sizes.device)]
+def place(photos, index, size, least, random, strength):
+    """Each photo set into a frame that may be larger than it, anywhere from left to right: its lower edge at the frame's or below it, or above it if the whole person is seen."""
+    n, own = len(index), index.to(photos.sizes.device)
+    extent, standing = photos.sizes[own], photos.touch[own, 3] < 0.01
     height, width = size
-    share = random.uniform(0.55, 1.35, n)  # the photo's height in frames
+    share = torch.exp(random.uniform(math.log(least), math.log(1.35), n))  # the photo's height in frames
     scale = extent[:, 1] / (share * height)
-    across = extent[:, 0] / 2 + scale * width * random.uniform(-0.35, 0.35, n)
+    across = extent[:, 0] / 2 + scale * width * random.uniform(-0.4, 0.4, n)
     sunk = random.uniform(0, 0.25, n) * random.chance(0.6, n)
-    down = extent[:, 1] * (1 - sunk) - scale * height / 2
+    raised = random.uniform(0, 0.6, n) * (1 - share).clamp_min(0) * standing
+    down = extent[:, 1] * (1 - sunk) + scale * height * (raised - 0.5)
     angle = random.normal(math.radians(3) * strength, n)
     centre = torch.stack([across, down], 1)
     # Turned about the lower edge, a corner of it would rise into the frame.
@@ -173,17 +175,6 @@ def furniture(image, alpha, random):
     return torch.lerp(image, (colour * shade).clamp(0, 1), cover), alpha * torch.where(in_front, 1 - cover, torch.ones_like(alpha))
 
 
-def collage(image, alpha, random):
-    """In a rectangle of each picture, the next one's same part, and of its matte: what is a person must be told without all of the scene around (after Yun et al.,
-    "CutMix", 2019)."""
-    n, _, height, width = image.shape
-    middle, reach = random.uniform(0, 1, 2, n, 1, 1, 1), random.uniform(0.15, 0.4, 2, n, 1, 1, 1)
-    x = torch.linspace(0, 1, width, device=image.device).view(1, 1, 1, width)
-    y = torch.linspace(0, 1, height, device=image.device).view(1, 1, height, 1)
-    inside = ((x - middle[0]).abs() < reach[0]) & ((y - middle[1]).abs() < reach[1])
-    return torch.where(inside, image.roll(1, 0), image), torch.where(inside, alpha.roll(1, 0), alpha)
-
-
 def compose(people, backgrounds, n, size, random, strength=1.0):
     """(RGB [n, 3, H, W], alpha [n, 1, H, W], soft bool [n]) for a frame of `size` (H, W). Strength 0 to 1: how far scenes stray from the photos."""
     like = (people.slant - math.log(size[0] / size[1])).abs() < math.log(1.4)
@@ -199,7 +190,7 @@ def compose(people, backgrounds, n, size, random, strength=1.0):
         wide = torch.arange(len(replaced) // 2)
         if len(wide) and len(people.placeable):
             chosen = random.among(people.placeable, len(wide))
-            pixels = place(people, chosen, size, random, strength)
+            pixels = place(people, chosen, size, ALONE, random, strength)
             cut[: len(wide)], cut_alpha[: len(wide)] = pixels[:, :3], pixels[:, 3:]
             soft[replaced[: len(wide)]] = people.soft[chosen.to(image.device)]
         bars = random.subset(BARS, len(replaced))
@@ -212,20 +203,16 @@ def compose(people, backgrounds, n, size, random, strength=1.0):
     if len(empty):
         image[empty], alpha[empty] = rooms(backgrounds, len(empty), size, random, strength), torch.zeros_like(alpha[empty])
 
-    company = random.subset(COMPANY, n)
-    if len(company) and len(people.placeable):
-        pixels = place(people, random.among(people.placeable, len(company)), size, random, strength)
-        second = feathered(pixels[:, 3:], random)
-        image[company] = torch.lerp(image[company], pixels[:, :3], second)
-        alpha[company] = 1 - (1 - alpha[company]) * (1 - second)
+    for share in COMPANY:
+        company = random.subset(share, n)
+        if len(company) and len(people.placeable):
+            pixels = place(people, random.among(people.placeable, len(company)), size, BESIDE, random, strength)
+            other = feathered(pixels[:, 3:], random)
+            image[company] = torch.lerp(image[company], pixels[:, :3], other)
+            alpha[company] = 1 - (1 - alpha[company]) * (1 - other)
 
     for share in (FURNITURE, FURNITURE / 2):
         blocks = random.subset(share, n)
         if len(blocks):
             image[blocks], alpha[blocks] = furniture(image[blocks], alpha[blocks], random)
-
-    pasted = random.subset(COLLAGE * strength, n)
-    if len(pasted) > 1:
-        pasted = pasted[soft[pasted].int().argsort()]  # so that all but two rectangles have a matte of their picture's kind
-        image[pasted], alpha[pasted] = collage(image[pasted], alpha[pasted], random)
     return image, alpha, soft
