@@ -127,7 +127,7 @@ def test_only_whole_people_stand_clear_of_the_lower_edge():
         placed = scene.place(people, torch.zeros(64, dtype=torch.long), (64, 96), 0.3, scene.Random(12, CPU), 0.0)[:, 3]
         seen = placed.amax((1, 2)) > 0.5
         assert seen.float().mean() > 0.9
-        clear = placed[seen, -4:].amax((1, 2)) < 0.5  # the lowest rows show nobody
+        clear = placed[seen, -8:].amax((1, 2)) < 0.5  # an eighth of the frame, more than below the person in the photo
         assert clear.any() == floats, (bottom, clear.sum())
 
 
