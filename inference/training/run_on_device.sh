@@ -6,7 +6,7 @@
 #   run_on_device.sh train NAME MINUTES TOTAL [train.py options]   go on training NAME, score it, export it
 #
 # Packs in .train are kept as well. NAME is portrait or portrait-lite. When a machine was lost, put the model file that came back where train.py can
-# read it and add: --init FILE --elapsed MINUTES. GPUS=4 trains on four GPUs. COMMIT is noted in the model file; CONTRAST is
+# read it and add: --init FILE --elapsed MINUTES (or steps, with --steps). GPUS=4 trains on four GPUs. COMMIT is noted in the model file; CONTRAST is
 # export.py's: 1 for a model that others go on from.
 set -u
 WORK=${WORK:-/tmp/train}

@@ -43,7 +43,7 @@ def parse(argv=None):
     parser.add_argument("--decay", type=float, default=0.04, help="of weights, as in AdamW")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--init", help="a model file to start from instead of random weights")
-    parser.add_argument("--elapsed", type=float, default=0, help="minutes of the schedule that --init has behind it")
+    parser.add_argument("--elapsed", type=float, default=0, help="of the schedule, the minutes (with --steps, steps) that --init has behind it")
     parser.add_argument("--teacher", help="a model file whose mattes the network learns beside the labels")
     parser.add_argument("--gpus", type=int, default=1, help="processes that train together, each on its own GPU")
     parser.add_argument("--apart", action="store_true", help="with --gpus: train replicas, and take the mean of their weights at the end")
@@ -80,8 +80,8 @@ class Trainer:
         groups = [{"params": weights, "weight_decay": args.decay}, {"params": others, "weight_decay": 0.0}]
         self.optimizer = torch.optim.AdamW(groups, lr=args.rate, betas=(0.9, 0.98), **({"fused": True} if device.type == "cuda" else {}))
         self.teacher = model.folded(model.load_model(args.teacher)[0]).to(device, memory_format=torch.channels_last) if args.teacher else None
-        self.step, self.fresh = 0, 0  # steps of the schedule; steps since the optimiser was new
-        self.minutes = args.elapsed
+        self.fresh = 0  # steps since the optimiser was new
+        self.step, self.minutes = (round(args.elapsed), 0.0) if args.steps else (0, args.elapsed)  # of the schedule
         self.settled = False
         self.pixels = args.megapixels * 1e6
         torch.manual_seed(args.seed + 100 + team.rank)  # noise on the accelerator

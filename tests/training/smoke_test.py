@@ -188,6 +188,15 @@ def test_training_goes_on_where_it_stopped():
             assert torch.allclose(value, second.ema.state_dict()[name]), name
 
 
+def test_a_schedule_can_be_entered_late():
+    with tempfile.TemporaryDirectory() as folder:
+        late = trainer("--steps", "400", "--elapsed", "340", out=folder)
+        assert late.progress() == 0.85 and schedule.strength(late.progress()) == 0.25
+        assert late.rate() < 0.01 * late.args.rate * schedule.rate(0.85) < late.args.rate, "an optimiser that knows nothing yet begins slowly"
+        late.train_step()
+        assert late.step == 341 and late.settled
+
+
 def test_training_learns():
     with tempfile.TemporaryDirectory() as folder:
         # Half of a schedule: batch norm, whose statistics follow more slowly than weights learn one batch, is not frozen yet.
