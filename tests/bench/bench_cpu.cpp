@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU engine's times: the network at the sizes that are compared with other runtimes (compare_cpu.py) and as
-// portrait-lite at its live size, and each stage of the picture.
+// The CPU engine's times: the network at the sizes that are compared with other runtimes (compare_cpu.py), and each
+// stage of the picture.
 //
 //     OMP_NUM_THREADS=2 bench_cpu --benchmark_filter=base32 --benchmark_repetitions=5
 #include <benchmark/benchmark.h>
@@ -15,13 +15,17 @@
 namespace matte {
 namespace {
 
-void runNetwork(benchmark::State& state, const std::vector<int>& widths, Size size, CpuPrecision precision) {
+UNet network(int base) {
+    const test::ModelTensors tensors = test::randomUNet({base, 2 * base, 4 * base, 8 * base, 16 * base}, 1);
+    return UNet::load(Safetensors::parse(test::encodeSafetensors(tensors), "random"));
+}
+
+void runNetwork(benchmark::State& state, int base, Size size, CpuPrecision precision) {
     if (!CpuNetwork::supports(precision)) {
         state.SkipWithError("this processor has no bf16 arithmetic");
         return;
     }
-    const std::vector<std::uint8_t> file = test::encodeSafetensors(test::randomUNet(widths, 1));
-    CpuNetwork cpu(UNet::load(Safetensors::parse(file, "random")), precision);
+    CpuNetwork cpu(network(base), precision);
     cpu.configure(size);
     for (std::size_t i = 0; i < size.pixels() * 3; ++i) cpu.input()[i] = float(i * 2654435761U % 4096) / 1024 - 2;
     cpu.run();
@@ -30,25 +34,21 @@ void runNetwork(benchmark::State& state, const std::vector<int>& widths, Size si
         benchmark::Counter(cpu.unet().flops(size) * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
 }
 
-void registerNetwork(const std::string& network, const std::vector<int>& widths, Size size) {
-    for (const CpuPrecision precision : {CpuPrecision::f32, CpuPrecision::bf16}) {
-        const std::string name = "network/" + network + "/" + std::to_string(size.width) + "x" +
-                                 std::to_string(size.height) + (precision == CpuPrecision::bf16 ? "/bf16" : "/f32");
-        benchmark::RegisterBenchmark(name.c_str(), runNetwork, widths, size, precision)
-            ->Unit(benchmark::kMillisecond)
-            ->UseRealTime();
-    }
-}
-
 void registerNetworks() {
     struct Work {
         int base;
         Size size;
     };
-    for (const auto& [base, size] : {Work{16, {256, 256}}, {32, {256, 256}}, {32, {512, 288}}, {64, {512, 512}}}) {
-        registerNetwork("base" + std::to_string(base), {base, 2 * base, 4 * base, 8 * base, 16 * base}, size);
+    for (const Work& work : {Work{16, {256, 256}}, {32, {256, 256}}, {32, {512, 288}}, {64, {512, 512}}}) {
+        for (const CpuPrecision precision : {CpuPrecision::f32, CpuPrecision::bf16}) {
+            const std::string name = "network/base" + std::to_string(work.base) + "/" +
+                                     std::to_string(work.size.width) + "x" + std::to_string(work.size.height) +
+                                     (precision == CpuPrecision::bf16 ? "/bf16" : "/f32");
+            benchmark::RegisterBenchmark(name.c_str(), runNetwork, work.base, work.size, precision)
+                ->Unit(benchmark::kMillisecond)
+                ->UseRealTime();
+        }
     }
-    registerNetwork("portrait-lite", {16, 24, 48, 64, 96, 112}, {256, 160});
 }
 
 /// A 12-megapixel photo and the field for it.
