@@ -25,9 +25,12 @@ def colour(image, random, strength):
     contrast = torch.exp(random.normal(0.18 * strength, n, 1, 1, 1))
     saturation = torch.exp(random.normal(0.25 * strength, n, 1, 1, 1)) * (1 - column(random.chance(0.04 * strength, n).float()))
     dark = column(random.chance(0.12 * strength, n).float()) * random.uniform(0.3, 0.85, n, 1, 1, 1)
-    uneven = random.normal(0.8 * strength, n, 1, 3, 3) * column(random.chance(0.2, n).float())  # the logarithm of light, smooth across the frame
-    gain = gain * torch.exp(F.interpolate(uneven, size=image.shape[2:], mode="bilinear", align_corners=False))
-    image = (image * gain).clamp(1e-4, 1) ** gamma * (1 - dark)
+    image = image * gain
+    lit = random.subset(0.2, n)
+    if len(lit):
+        uneven = random.normal(0.8 * strength, len(lit), 1, 3, 3)  # the logarithm of light, smooth across the frame
+        image[lit] *= torch.exp(F.interpolate(uneven, size=image.shape[2:], mode="bilinear", align_corners=False))
+    image = image.clamp(1e-4, 1) ** gamma * (1 - dark)
     level = image.mean((1, 2, 3), keepdim=True)
     image = level + (image - level) * contrast
     return torch.lerp(grey(image), image, saturation).clamp(0, 1)
