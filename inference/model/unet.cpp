@@ -13,7 +13,7 @@
 namespace matte {
 namespace {
 
-constexpr int kMinLevels = 3, kMaxLevels = 6, kMaxChannels = 4096;
+constexpr int kMinLevels = 3, kMaxLevels = 8, kMaxChannels = 4096;
 
 /// Takes tensors out of a file by name and remembers which were taken, so that a stranger among them is noticed.
 class Reader {

@@ -8,9 +8,9 @@ import torch.nn.utils.fusion
 from torch import nn
 from torch.nn import functional as F
 
-# Widths by level. Six levels, so that the deepest sees the whole picture. 36 GFLOP at 384x288; 2.2 GFLOP at 256x160.
+# Widths by level. So many levels that the deepest sees the whole picture. 36 GFLOP at 384x288; 2.2 GFLOP at 256x160.
 WIDTHS = {
-    "portrait": (32, 64, 128, 192, 256, 352),
+    "portrait": (32, 64, 128, 192, 256, 192, 112),
     "portrait-lite": (16, 24, 48, 64, 96, 112),
     "tiny": (4, 6, 8),
 }
@@ -62,6 +62,8 @@ class UNet(nn.Module):
             if isinstance(module, (nn.Conv2d, nn.ConvTranspose2d)) and module.out_channels > 1:
                 nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
         nn.init.constant_(self.out.bias, -1.0)  # most pixels are background
+        for head in self.aux:  # which a model file does not hold: at first they must not disturb what the others know
+            nn.init.zeros_(head.weight)
 
     def forward(self, x, with_aux=False):
         skips, aux = [], []
