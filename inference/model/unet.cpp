@@ -23,7 +23,7 @@ public:
     [[noreturn]] void refuse(const std::string& why) const {
         throw Error(Area::model,
                     "The model '" + file_.name() + "' can't be used: " + why +
-                        ". Matte runs U-Nets of 3 to 6 levels; see resources/README.md for the names and shapes.");
+                        ". Matte runs U-Nets of 3 to 8 levels; see resources/README.md for the names and shapes.");
     }
 
     [[nodiscard]] bool has(const std::string& name) const { return file_.tensors().contains(name); }

@@ -47,7 +47,7 @@ struct Conv {
 
 class UNet {
 public:
-    /// Throws Error(model) when the tensors are not exactly those of a U-Net of 3 to 6 levels, or hold a NaN or an
+    /// Throws Error(model) when the tensors are not exactly those of a U-Net of 3 to 8 levels, or hold a NaN or an
     /// infinity.
     static UNet load(const Safetensors& file);
 

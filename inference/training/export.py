@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the averaged weights of a checkpoint, or a model file's, as a model file that the engines read.
 
-    python3 export.py run/checkpoint.pt portrait.safetensors --longest-side 384 --commit abc1234 [--scores evaluation.json]
+    python3 export.py run/checkpoint.pt portrait.safetensors --longest-side 512 --commit abc1234 [--scores evaluation.json]
     python3 export.py later.safetensors portrait.safetensors --average earlier.safetensors --share 0.7 --contrast 1.5
 
 --average FILE: the weighted mean of the two models' weights, where one was trained on from the other (after Wortsman et al., "Robust fine-tuning of zero-shot
@@ -39,7 +39,7 @@ def metadata(name, minutes, step):
         "name": name,
         "widths": " ".join(map(str, model.WIDTHS[name])),
         "bn_eps": model.BN_EPS,
-        "longest_side": 384,
+        "longest_side": 512,
         "input": "RGB, 0..1, mean 0.485 0.456 0.406, std 0.229 0.224 0.225, NCHW",
         "output": "1 logit; sigmoid gives alpha",
         "concat": "skip first, then upsampled",
@@ -53,7 +53,7 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkpoint")
     parser.add_argument("out")
-    parser.add_argument("--longest-side", type=int, help="of the network's input; default: as it was, or 384")
+    parser.add_argument("--longest-side", type=int, help="of the network's input; default: as it was, or 512")
     parser.add_argument("--commit", help="noted in the file")
     parser.add_argument("--average", help="another model file")
     parser.add_argument("--share", type=float, default=0.5, help="of that other one, 0 to 1")

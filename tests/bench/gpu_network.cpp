@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
         run(options, {32, 64, 128, 256, 512}, {512, 288}, rates);
         run(options, {16, 32, 64, 128, 256}, {256, 256}, rates);
         run(options, {32, 64, 128, 256, 512}, {1920, 1088}, rates);
-        run(options, {32, 64, 128, 192, 256, 352}, {384, 224}, rates);
+        run(options, {32, 64, 128, 192, 256, 192, 112}, {512, 320}, rates);
         return 0;
     } catch (const std::exception& error) {
         std::printf("ERROR: %s\n", error.what());

@@ -48,7 +48,7 @@ TEST(InputChoice, ASlowOneGetsTheLargestInputThatItIsFastEnoughFor) {
 }
 
 TEST(InputChoice, EveryInputHasThePicturesShapeAndSidesThatTheNetworkTakes) {
-    for (const int levels : {3, 4, 5, 6}) {
+    for (const int levels : {3, 4, 5, 6, 7, 8}) {
         const UNet unet = UNet::load(Safetensors::parse(
             test::encodeSafetensors(test::randomUNet(std::vector<int>(std::size_t(levels), 2), 1)), "some levels"));
         for (const Size picture : {kWide, Size{1080, 1920}, Size{640, 480}, Size{1, 1}, Size{10000, 1}}) {

@@ -7,8 +7,12 @@
 namespace matte::ladder {
 namespace {
 
-constexpr int kStep = 32;         // pixels of the longest side: a multiple of what networks of 3 to 6 levels need
 constexpr int kFewAreFound = 96;  // pixels of the longest side, below which networks of people find next to none
+
+/// Between the longest sides that are tried, pixels: a multiple of what the network's sides are.
+int stepOf(const UNet& unet) {
+    return std::max(32, 1 << (unet.levels() - 1));
+}
 
 double expectedMs(const TimedRun& run, Size input) {
     return run.ms * double(input.pixels()) / double(run.input.pixels());
@@ -27,13 +31,15 @@ std::string seconds(double ms) {
 }  // namespace
 
 Size InputChoice::smallest() const {
-    return own().longest() <= kStep ? own() : unet_.inputSize(picture_, kStep);
+    const int step = stepOf(unet_);
+    return own().longest() <= step ? own() : unet_.inputSize(picture_, step);
 }
 
 Size InputChoice::within(double ms, const TimedRun& run) const {
     if (expectedMs(run, own()) <= ms) return own();
     Size largest = smallest();
-    for (int side = 2 * kStep; side < own().longest(); side += kStep) {
+    const int step = stepOf(unet_);
+    for (int side = 2 * step; side < own().longest(); side += step) {
         const Size input = unet_.inputSize(picture_, side);
         if (expectedMs(run, input) <= ms) largest = input;
     }
