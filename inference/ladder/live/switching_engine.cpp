@@ -2,6 +2,10 @@
 #include "inference/ladder/live/switching_engine.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include <omp.h>
@@ -30,11 +34,32 @@ TimedRun timeAt(Size input, MethodNetwork& network, const std::stop_token& stop)
     return {input, network.report().ms};
 }
 
+/// Nothing when it takes longer than `ms`: it is broken off then.
+std::optional<TimedRun> timeWithin(double ms, Size input, MethodNetwork& network, const std::stop_token& stop) {
+    std::stop_source late;
+    const std::stop_callback asked(stop, [&] { late.request_stop(); });
+    const std::jthread clock([&](const std::stop_token& over) {
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        std::condition_variable_any().wait_for(lock, over, std::chrono::duration<double, std::milli>(ms),
+                                               [] { return false; });
+        if (!over.stop_requested()) late.request_stop();
+    });
+    try {
+        return timeAt(input, network, late.get_token());
+    } catch (const Cancelled&) {
+        if (stop.stop_requested()) throw;
+        return std::nullopt;
+    }
+}
+
 /// At which `network` gives its first frame. A tiny input takes more for each pixel than the network's own, so a method
 /// that seems too slow there is measured again on a larger one, as far as time allows.
 Size firstInput(MethodNetwork& network, const InputChoice& choice, const std::stop_token& stop) {
     if (network.onGpu()) return choice.own();  // milliseconds; and on a tiny input only launches are measured
-    TimedRun last = timeAt(choice.smallest(), network, stop);
+    const std::optional<TimedRun> tiny = timeWithin(kMeasuringMs, choice.smallest(), network, stop);
+    if (!tiny) return choice.smallest();
+    TimedRun last = *tiny;
     for (double left = kMeasuringMs - last.ms; choice.within(kFastMs, last) != choice.own(); left -= last.ms) {
         const Size larger = choice.within(left, last);
         if (larger.pixels() <= last.input.pixels()) return choice.within(kFirstFrameMs, last);
