@@ -23,6 +23,7 @@ import camera  # noqa: E402
 import data  # noqa: E402
 import evaluate  # noqa: E402
 import export  # noqa: E402
+import grow  # noqa: E402
 import losses  # noqa: E402
 import metrics  # noqa: E402
 import model  # noqa: E402
@@ -348,6 +349,25 @@ def test_folding_batch_norm_changes_nothing():
     picture = torch.rand(1, 3, 32, 32)
     before = net.eval()(picture)
     assert torch.allclose(model.folded(net)(picture), before, atol=1e-5)
+
+
+def test_a_new_level_changes_nothing_at_first():
+    torch.manual_seed(2)
+    net = model.UNet(model.WIDTHS["tiny"])
+    for norm in [module for module in net.modules() if isinstance(module, torch.nn.BatchNorm2d)]:
+        torch.nn.init.uniform_(norm.weight, 0.5, 1.5)
+        torch.nn.init.normal_(norm.bias)
+    picture = torch.rand(1, 3, 32, 48)
+    with torch.no_grad():
+        before = net.eval()(picture)
+        same = grow.grown(net, net.widths[-1], 5)
+        assert same.widths == (*net.widths, 5) and same.multiple == 2 * net.multiple
+        assert torch.allclose(same(picture), before, atol=1e-4)
+        same.up1.conv1.weight[:, net.widths[-1] :] = 0.1
+        assert not torch.allclose(same(picture), before, atol=1e-2), "the new level is not read"
+        net.down3.conv2.weight[:, 3] = 0  # channels that nothing reads are the first to go
+        net.up1.upconv.weight[5] = 0
+        assert torch.allclose(grow.grown(net, net.widths[-1] - 1, 5)(picture), net(picture), atol=1e-4)
 
 
 def test_models_keep_their_bounds():
