@@ -37,12 +37,11 @@ def copy_norm(into, norm, kept):
         getattr(into, name).copy_(getattr(norm, name)[kept])
 
 
-def narrow(into, block, below, upconv_into, upconv):
-    """Copies a deepest block and the transposed convolution that reads it into narrower ones; `below`: channels of the level above it."""
+def narrow(into, block, upconv_into, upconv):
+    """Copies a deepest block and the transposed convolution that reads it into narrower ones."""
     width = into.conv1.out_channels
     inner = most_important(block.bn1, block.conv2.weight.transpose(0, 1), width)
     outer = most_important(block.bn2, upconv.weight, width)
-    assert block.conv1.in_channels == below
     into.conv1.weight.copy_(block.conv1.weight[inner])
     into.conv2.weight.copy_(block.conv2.weight[outer][:, inner])
     copy_norm(into.bn1, block.bn1, inner)
@@ -76,7 +75,7 @@ def grown(net, narrowed, added):
     for name in ("conv1", "bn1", "conv2", "bn2"):
         getattr(result.up2, name).load_state_dict(getattr(net.up1, name).state_dict())
     deepest = getattr(result, f"down{levels}")
-    narrow(deepest, getattr(net, f"down{levels}"), net.widths[-2], result.up2.upconv, net.up1.upconv)
+    narrow(deepest, getattr(net, f"down{levels}"), result.up2.upconv, net.up1.upconv)
     pass_on(result.up1, deepest.bn2)
     result.out.load_state_dict(net.out.state_dict())
     return result.eval()
