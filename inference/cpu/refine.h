@@ -18,7 +18,7 @@ constexpr int kCoefficients = 0, kForeground = 4, kBackground = 7, kBlurred = 10
 
 /// Longest side of the grid on which the field is computed.
 constexpr int kFieldLongestSide = 1024;
-/// The same for live frames on the CPU: the network sees no more, and the guided filter brings the matte to the
+/// The same for live frames on the CPU, whose default network sees no more: the guided filter brings the matte to the
 /// picture's own pixels from there.
 constexpr int kLiveFieldLongestSide = 384;
 

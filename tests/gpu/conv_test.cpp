@@ -117,6 +117,12 @@ std::vector<ConvShape> asInNetworks() {
     problems.up(2, 33, 20, 128, 64);
     problems.up(1, 32, 32, 1024, 512);
     problems.up(1, 100, 90, 32, 16);
+    problems.conv(1, 7, 12, 256, 0, 352);
+    problems.conv(1, 7, 12, 352, 0, 352);
+    problems.conv(1, 14, 24, 256, 256, 256);
+    problems.conv(1, 14, 24, 192, 0, 256, true);
+    problems.conv(1, 28, 48, 192, 192, 192);
+    problems.up(1, 7, 12, 352, 256);
     problems.conv(1, 5, 8, 192, 0, 112);  // portrait's deep levels
     problems.conv(1, 5, 8, 112, 0, 112);
     problems.up(1, 5, 8, 112, 192);

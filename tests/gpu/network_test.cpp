@@ -116,8 +116,9 @@ INSTANTIATE_TEST_SUITE_P(Kernels,
                                                           NetworkSize{{32, 64, 128, 256, 512}, {96, 64}, 4},
                                                           NetworkSize{{16, 32, 64}, {12, 20}, 5},
                                                           NetworkSize{{64, 96, 128}, {36, 20}, 6},
+                                                          NetworkSize{{32, 64, 128, 192, 256, 352}, {96, 64}, 7},
                                                           NetworkSize{
-                                                              {32, 64, 128, 192, 256, 192, 112}, {128, 64}, 7})),
+                                                              {32, 64, 128, 192, 256, 192, 112}, {128, 64}, 8})),
                          nameOfNetwork);
 
 }  // namespace

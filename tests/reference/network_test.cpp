@@ -129,9 +129,10 @@ TEST_P(CpuAgainstOracle, EveryTensor) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes,
                          CpuAgainstOracle,
-                         testing::Values(Shape{{4, 8, 16}, {4, 4}},          // one pixel at the deepest level
-                                         Shape{{3, 5, 7}, {12, 20}},         // widths that no vector divides
-                                         Shape{{16, 32, 32, 64}, {24, 16}},  // widths that do, one of them twice
+                         testing::Values(Shape{{4, 8, 16}, {4, 4}},                // one pixel at the deepest level
+                                         Shape{{3, 5, 7}, {12, 20}},               // widths that no vector divides
+                                         Shape{{16, 32, 32, 64}, {24, 16}},        // widths that do, one of them twice
+                                         Shape{{8, 8, 12, 12, 16, 16}, {64, 32}},  // six levels
                                          Shape{{8, 8, 12, 12, 16, 12, 8}, {128, 64}}  // seven levels, narrower below
                                          ));
 

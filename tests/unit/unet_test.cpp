@@ -51,6 +51,7 @@ TEST(UNet, IsATableInTheOrderInWhichItRuns) {
 
 TEST(UNet, TakesAnyWidthsAndThreeToEightLevels) {
     EXPECT_EQ(load(randomUNet({5, 7, 9}, 1)).levels(), 3);
+    EXPECT_EQ(load(randomUNet({4, 6, 6, 8, 8, 8}, 1)).levels(), 6);
     EXPECT_EQ(load(randomUNet({4, 6, 6, 8, 8, 8, 5, 3}, 1)).levels(), 8);
     EXPECT_NE(refusal(randomUNet({4, 8}, 1)).find("2 levels"), std::string::npos);
     EXPECT_NE(refusal(randomUNet({4, 4, 4, 4, 4, 4, 4, 4, 4}, 1)).find("levels"), std::string::npos);

@@ -34,7 +34,7 @@ TimedRun timeAt(Size input, MethodNetwork& network, const std::stop_token& stop)
     return {input, network.report().ms};
 }
 
-/// Nothing when it takes longer than `ms`: it is broken off then.
+/// Nothing when that takes longer than `ms`, with what the network prepares for `input`: it is broken off then.
 std::optional<TimedRun> timeWithin(double ms, Size input, MethodNetwork& network, const std::stop_token& stop) {
     std::stop_source late;
     const std::stop_callback asked(stop, [&] { late.request_stop(); });
