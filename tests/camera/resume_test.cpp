@@ -177,26 +177,44 @@ bool has(const std::string& program) {
     return std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0;
 }
 
-/// GStreamer's camera, written by others than our own.
+/// GStreamer's camera, written by others than our own. With PipeWire 0.3 its sink now and then hands out buffers
+/// without memory to whoever listens while it starts, and from then on sends to nobody, GStreamer's own source
+/// included: such a one is replaced.
+struct GStreamerCamera {
+    explicit GStreamerCamera(Size size)
+        : program({"/bin/sh", "-c",
+                   "exec gst-launch-1.0 -q videotestsrc is-live=true pattern=ball ! video/x-raw,format=YUY2,"
+                   "framerate=30/1,width=" +
+                       std::to_string(size.width) + ",height=" + std::to_string(size.height) +
+                       " ! pipewiresink mode=provide stream-properties=p,media.class=Video/Source,"
+                       "node.name=gstcam,node.description=GstCam"}) {}
+    void kill() {
+        program.send(SIGKILL);
+        program.wait();
+    }
+    test::Program program;
+};
+
 TEST(CameraList, AnotherProgramsCameraWorksAsWell) {
     if (!has("gst-launch-1.0") || std::system("gst-inspect-1.0 pipewiresink >/dev/null 2>&1") != 0) {
         GTEST_SKIP() << "GStreamer's tools or its PipeWire plugin are not installed";
     }
     for (const Size size : {Size{640, 480}, Size{1280, 720}, Size{1920, 1080}}) {
-        const std::string caps = "video/x-raw,format=YUY2,framerate=30/1,width=" + std::to_string(size.width) +
-                                 ",height=" + std::to_string(size.height);
-        const std::string words = "exec gst-launch-1.0 -q videotestsrc is-live=true pattern=ball ! " + caps +
-                                  " ! pipewiresink mode=provide stream-properties=p,media.class=Video/Source,"
-                                  "node.name=gstcam,node.description=GstCam";
-        test::Program camera({"/bin/sh", "-c", words});
-        Session session("camera:GstCam");
-        EXPECT_TRUE(session.runs()) << session.told();
-        EXPECT_EQ(session.size(), size);
-        camera.send(SIGKILL);
+        std::optional<GStreamerCamera> camera;
+        std::optional<Session> session;
+        const auto starts = [&] {
+            session.reset();
+            if (camera) camera->kill();
+            camera.emplace(size);
+            session.emplace("camera:GstCam");
+            return session->runs();
+        };
+        ASSERT_TRUE(starts() || starts() || starts()) << session->told();
+        EXPECT_EQ(session->size(), size);
         const auto killed = Clock::now();
-        EXPECT_TRUE(becomes([&] { return !session.told().empty(); }));
-        EXPECT_LT(msBetween(killed, session.toldAt()), 1000);
-        camera.wait();
+        camera->kill();
+        EXPECT_TRUE(becomes([&] { return !session->told().empty(); }));
+        EXPECT_LT(msBetween(killed, session->toldAt()), 1000);
     }
 }
 
