@@ -2,17 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gives a trained network one more level, so that its deepest layers see twice as far; what it knows stays (after Chen et al., "Net2Net", 2016).
 
-    python3 grow.py portrait.safetensors grown.safetensors --narrow 192 --add 112
+    python3 grow.py .train portrait.safetensors grown.safetensors --narrow 192 --add 112
 
-The deepest level keeps the --narrow channels that matter most to the layers behind it, which makes room for a level of --add channels below. The new block of the decoder
-passes its skip connection on and ignores the new level: the mattes are those of the narrowed network until training changes them.
+That makes room: the deepest level keeps --narrow of its channels, those from which the others follow best on the photos, and the filters that read it read the kept ones
+instead, by least squares (after He et al., "Channel pruning for accelerating very deep neural networks", 2017). Below it comes a level of --add channels. The new block of
+the decoder passes its skip connection on and ignores that level: the mattes are those of the narrowed network until training changes them.
 """
 import argparse
 import math
 
 import torch
 
+import data
 import model
+from evaluate import input_size
+from refine import resample
+
+SIZES = (256, 384, 512)  # longest sides at which photos are looked at, in turns
 
 
 def rectified(gamma, beta):
@@ -25,11 +31,46 @@ def rectified(gamma, beta):
     return mean, (square - mean**2).clamp_min(1e-8).sqrt()
 
 
-def most_important(norm, readers, count):
-    """The `count` channels of a batch norm whose values, as weighed by the filters that read them [channel, ...], are largest, in their order."""
-    mean, deviation = rectified(norm.weight, norm.bias)
-    worth = (mean**2 + deviation**2).sqrt() * readers.flatten(1).norm(dim=1)
-    return worth.topk(count).indices.sort().values
+@torch.no_grad()
+def moments(net, photos, count):
+    """The sums of x x^T, f64, over all places of `count` photos drawn as training draws them, for the values x behind the deepest block's two batch norms, by name."""
+    sums = {}
+
+    def adding(name):
+        def add(module, inputs, output):
+            x = torch.relu(output).transpose(0, 1).flatten(1).double()
+            sums[name] = sums.get(name, 0) + x @ x.T
+
+        return add
+
+    deepest = getattr(net, f"down{net.levels}")
+    hooks = [getattr(deepest, name).register_forward_hook(adding(name)) for name in ("bn1", "bn2")]
+    drawn = torch.multinomial(photos.weight, count, replacement=count > len(photos)).tolist()
+    for turn, i in enumerate(drawn):
+        photo, _ = photos.photo(i)
+        net(model.normalise(resample(photo, *input_size(*photo.shape[2:], SIZES[turn % len(SIZES)], net.multiple))))
+    for hook in hooks:
+        hook.remove()
+    return sums
+
+
+def choose(moment, readers, count):
+    """(`count` channels in their order, [all, count] what of each kept one makes up each of all). Those are kept, one after the other, that leave the least of what
+    the filters that read them [channel, ...] make of the values whose second moments these are."""
+    filters = readers.flatten(1).double()
+    worth, rest, kept = filters @ filters.T, moment.clone(), []
+    tiny = 1e-9 * moment.diagonal().mean()
+    for _ in range(count):
+        left = rest.diagonal().clamp_min(tiny)
+        gain = ((rest @ worth) * rest).sum(1) / left
+        gain[kept] = -1
+        best = int(gain.argmax())
+        kept.append(best)
+        rest = rest - torch.outer(rest[:, best], rest[:, best]) / left[best]
+    kept = torch.tensor(sorted(kept))
+    among = moment[kept][:, kept]
+    among += 1e-6 * among.diagonal().mean() * torch.eye(count, dtype=among.dtype)
+    return kept, torch.linalg.solve(among, moment[kept]).T.float()
 
 
 def copy_norm(into, norm, kept):
@@ -37,16 +78,16 @@ def copy_norm(into, norm, kept):
         getattr(into, name).copy_(getattr(norm, name)[kept])
 
 
-def narrow(into, block, upconv_into, upconv):
+def narrow(into, block, upconv_into, upconv, sums):
     """Copies a deepest block and the transposed convolution that reads it into narrower ones."""
     width = into.conv1.out_channels
-    inner = most_important(block.bn1, block.conv2.weight.transpose(0, 1), width)
-    outer = most_important(block.bn2, upconv.weight, width)
+    inner, inner_mix = choose(sums["bn1"], block.conv2.weight.transpose(0, 1), width)
+    outer, outer_mix = choose(sums["bn2"], upconv.weight, width)
     into.conv1.weight.copy_(block.conv1.weight[inner])
-    into.conv2.weight.copy_(block.conv2.weight[outer][:, inner])
+    into.conv2.weight.copy_(torch.einsum("oiyx,ik->okyx", block.conv2.weight[outer], inner_mix))
     copy_norm(into.bn1, block.bn1, inner)
     copy_norm(into.bn2, block.bn2, outer)
-    upconv_into.weight.copy_(upconv.weight[outer])
+    upconv_into.weight.copy_(torch.einsum("ioyx,ik->koyx", upconv.weight, outer_mix))
     upconv_into.bias.copy_(upconv.bias)
 
 
@@ -64,8 +105,8 @@ def pass_on(up, norm):
 
 
 @torch.no_grad()
-def grown(net, narrowed, added):
-    """`net` with its deepest level narrowed to `narrowed` channels and a level of `added` below it."""
+def grown(net, narrowed, added, sums):
+    """`net` with its deepest level narrowed to `narrowed` channels, by its `moments`, and a level of `added` below it."""
     levels = net.levels
     result = model.UNet((*net.widths[:-1], narrowed, added))
     for i in range(1, levels):  # encoder: the same names; decoder: named from the bottom, so one further
@@ -75,7 +116,7 @@ def grown(net, narrowed, added):
     for name in ("conv1", "bn1", "conv2", "bn2"):
         getattr(result.up2, name).load_state_dict(getattr(net.up1, name).state_dict())
     deepest = getattr(result, f"down{levels}")
-    narrow(deepest, getattr(net, f"down{levels}"), result.up2.upconv, net.up1.upconv)
+    narrow(deepest, getattr(net, f"down{levels}"), result.up2.upconv, net.up1.upconv, sums)
     pass_on(result.up1, deepest.bn2)
     result.out.load_state_dict(net.out.state_dict())
     return result.eval()
@@ -83,15 +124,18 @@ def grown(net, narrowed, added):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", help="folder of packs")
     parser.add_argument("model")
     parser.add_argument("out")
     parser.add_argument("--narrow", type=int, required=True, help="channels that the deepest level keeps")
     parser.add_argument("--add", type=int, required=True, help="channels of the level below it")
-    parser.add_argument("--seed", type=int, default=1, help="of the new level's weights")
+    parser.add_argument("--photos", type=int, default=160, help="so many are looked at")
+    parser.add_argument("--seed", type=int, default=1, help="of the photos and the new level's weights")
     args = parser.parse_args(argv)
     torch.manual_seed(args.seed)
     net, facts = model.load_model(args.model)
-    result = grown(net, args.narrow, args.add)
+    people, _, _ = data.load(args.data, torch.device("cpu"))
+    result = grown(net, args.narrow, args.add, moments(net, people, args.photos))
     model.save_model(args.out, result.state_dict(), {**facts, "widths": " ".join(map(str, result.widths))})
     print(f"{args.out}: levels of {result.widths}")
 
