@@ -30,14 +30,14 @@ def read(path):
         net, facts = model.load_model(path)
         return net.state_dict(), facts
     state = torch.load(path, map_location="cpu")
-    return state["ema"], metadata(state["model"], state["minutes"], state["fresh"])
+    return state["ema"], metadata(state["model"], model.widths(state["ema"]), state["minutes"], state["fresh"])
 
 
-def metadata(name, minutes, step):
+def metadata(name, widths, minutes, step):
     return {
         "architecture": "unet",
         "name": name,
-        "widths": " ".join(map(str, model.WIDTHS[name])),
+        "widths": " ".join(map(str, widths)),
         "bn_eps": model.BN_EPS,
         "longest_side": 512,
         "input": "RGB, 0..1, mean 0.485 0.456 0.406, std 0.229 0.224 0.225, NCHW",

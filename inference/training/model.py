@@ -113,6 +113,14 @@ def exported(state):
     return {k: v for k, v in state.items() if not k.startswith("aux.") and not k.endswith("num_batches_tracked")}
 
 
+def widths(state):
+    """Of the levels, as the tensors of a state dict have them."""
+    found = []
+    while f"down{len(found) + 1}.conv1.weight" in state:
+        found.append(state[f"down{len(found) + 1}.conv1.weight"].shape[0])
+    return found
+
+
 def save_model(path, state, metadata):
     """Writes `state` as a safetensors file of F16 values: u64 header size, JSON header, data."""
     header = {"__metadata__": {key: str(value) for key, value in metadata.items()}}
@@ -142,10 +150,7 @@ def load_model(path):
     for name in [n for n in state if n.endswith(("conv1.bias", "conv2.bias"))]:
         # Batch norm subtracts the mean of (conv + bias): the bias moves into the running mean.
         state[name.replace("conv", "bn").replace(".bias", ".running_mean")] -= state.pop(name)
-    widths = []
-    while f"down{len(widths) + 1}.conv1.weight" in state:
-        widths.append(state[f"down{len(widths) + 1}.conv1.weight"].shape[0])
-    net = UNet(widths)
+    net = UNet(widths(state))
     missing, unexpected = net.load_state_dict(state, strict=False)
     strangers = unexpected + [m for m in missing if not m.startswith("aux.") and not m.endswith("num_batches_tracked")]
     if strangers:

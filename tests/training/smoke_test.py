@@ -383,6 +383,18 @@ def test_a_narrowed_level_keeps_what_its_channels_know():
         assert torch.allclose(fewer(picture), before, atol=1e-3)
 
 
+def test_a_grown_network_trains_and_says_its_widths():
+    with tempfile.TemporaryDirectory() as folder:
+        checkpoint, path = os.path.join(folder, "checkpoint.pt"), os.path.join(folder, "grown.safetensors")
+        net = model.UNet(model.WIDTHS["tiny"]).eval()
+        grown = grow.grown(net, 7, 5, grow.moments(net, photos()[0], 4))
+        model.save_model(path, grown.state_dict(), {})
+        learner = trainer("--init", path, "--stop-after", "1", out=folder)
+        train.run(learner, checkpoint)
+        export.main([checkpoint, path])
+        assert model.load_model(path)[1]["widths"] == "4 6 7 5"
+
+
 def test_models_keep_their_bounds():
     for name, megabytes in (("portrait", 16.0), ("portrait-lite", 2.0)):
         weights = sum(v.numel() for v in model.exported(model.UNet(model.WIDTHS[name]).state_dict()).values())
