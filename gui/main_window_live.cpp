@@ -97,9 +97,11 @@ void MainWindow::connectProfiles() {
     });
 }
 
-// Qt gives a window's shortcuts nothing while a dialog stands before it; the panic key must work all the same.
+// Qt gives a window's shortcuts nothing while a dialog stands before it or a menu is open; the panic key must work all
+// the same.
 bool MainWindow::eventFilter(QObject* object, QEvent* event) {
-    if (event->type() == QEvent::KeyPress && QApplication::activeModalWidget()) {
+    const bool covered = QApplication::activeModalWidget() || QApplication::activePopupWidget();
+    if (event->type() == QEvent::KeyPress && covered) {
         const auto& key = static_cast<const QKeyEvent&>(*event);
         QAction* hide = actions_[ActionId::hidePerson];
         if (!key.isAutoRepeat() && hide->isEnabled() && hide->shortcut() == QKeySequence(key.key() | key.modifiers())) {

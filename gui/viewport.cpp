@@ -106,6 +106,7 @@ void Viewport::setAfter(std::shared_ptr<const Image> after) {
 void Viewport::setLiveMode(bool live) {
     if (live == liveMode_) return;
     liveMode_ = live;
+    drag_ = Drag::none;
     std::swap(transform_, otherTransform_);
     transform_.setSizes(shownSize(), pixelSize(), devicePixelRatioF());
     live_.reset();
@@ -334,7 +335,7 @@ void Viewport::mouseMoveEvent(QMouseEvent* event) {
         transform_.pan(by.x(), by.y());
         Q_EMIT splitMoved();
         update();
-    } else if (drag_ == Drag::person) {
+    } else if (drag_ == Drag::person && hasPicture()) {
         const QPointF by = inPixels(at - lastMouse_);
         Q_EMIT personDragged({by.x() / transform_.width(), by.y() / transform_.height()});
     }

@@ -2,6 +2,7 @@
 // What goes wrong live: the window goes on, the user is told, and nothing of the room is shown.
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QMenu>
 #include <QTest>
 #include <QTimer>
 
@@ -78,6 +79,19 @@ private Q_SLOTS:
         QTRY_VERIFY(live.backgroundShown());
     }
 
+    void thePanicKeyWorksWhileAMenuIsOpen() {
+        LiveFixture live;
+        live.start();
+        QVERIFY(live.personShown());
+        QMenu menu(&live.window());
+        menu.addAction("An entry");
+        menu.popup(live.window().geometry().center());
+        QTRY_COMPARE(QApplication::activePopupWidget(), &menu);
+        QTest::keyClick(&menu, Qt::Key_F8);
+        QVERIFY(live.window().actions()[ActionId::hidePerson]->isChecked());
+        QTRY_VERIFY(live.backgroundShown());
+    }
+
     void hiddenStaysHiddenOverAStop() {
         LiveFixture live;
         live.press(Qt::Key_F8);
@@ -92,18 +106,23 @@ private Q_SLOTS:
         LiveFixture live;
         live.start();
         const QColor good = live.shown();
+        const CameraLight& light = live.window().canvas().light();
+        live.feed.refuse("The camera was unplugged: plug it in again.");
         live.feed.lose("The camera was unplugged: plug it in again.");
         QTRY_VERIFY(live.base.hasError());
         QVERIFY(live.base.banner().contains("unplugged"));
-        QVERIFY(live.window().canvas().light().text().isEmpty());  // nobody is filmed now
+        QTRY_VERIFY(light.text().isEmpty() && !light.isVisible());  // nobody is filmed now
         QVERIFY(live.window().live().isOn());
         QCOMPARE(live.shown(), good);
+        live.feed.refuse("");
         QTRY_COMPARE(live.feed.opened(), 2);
+        QTRY_VERIFY(light.isVisible() && light.text().contains("Camera on"));  // as it is, though no picture came yet
+        QVERIFY(live.base.hasError());
         live.showNext();
         QTRY_VERIFY(!live.base.hasError());
         QVERIFY(live.base.banner().contains("is back"));
         QVERIFY(live.personShown());
-        QVERIFY(live.window().canvas().light().isVisible());
+        QVERIFY(light.isVisible());
     }
 
     void anEngineThatThrowsIsToldAndGoesOn() {
