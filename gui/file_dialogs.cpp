@@ -6,6 +6,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QInputDialog>
+#include <QMessageBox>
 #include <QStandardPaths>
 
 #include "inference/io/image_file.h"
@@ -73,15 +74,19 @@ QString askForExport(QWidget* parent, QString& folder, const QString& photoName,
                   tiff = "TIFF (*.tif *.tiff)";
     const QStringList filters = transparent ? QStringList{png, webp, tiff, jpeg} : QStringList{png, jpeg, webp, tiff};
     const QString suggestion = QFileInfo(photoName).completeBaseName() + "-matte.png";
-    QString filter = filters.first();
-    QString path =
-        QFileDialog::getSaveFileName(parent, text("Export the Picture"),
-                                     QDir(folderOrPictures(folder)).filePath(suggestion), filters.join(";;"), &filter);
-    if (path.isEmpty()) return path;
-    if (!hasImageExtension(path.toStdString()))
+    QString filter = filters.first(), start = QDir(folderOrPictures(folder)).filePath(suggestion);
+    for (;;) {
+        const QString title = text("Export the Picture");
+        QString path = QFileDialog::getSaveFileName(parent, title, start, filters.join(";;"), &filter);
+        if (path.isEmpty()) return path;
+        folder = QFileInfo(path).absolutePath();
+        if (hasImageExtension(path.toStdString())) return path;
+        start = path;
         path += "." + filter.section("*.", 1, 1).section(QChar(')'), 0, 0).section(' ', 0, 0);
-    folder = QFileInfo(path).absolutePath();
-    return path;
+        // The dialog asked about the name that was typed, not about this one.
+        const QString question = text("%1 is there already. Replace it?").arg(QFileInfo(path).fileName());
+        if (!QFileInfo::exists(path) || QMessageBox::question(parent, title, question) == QMessageBox::Yes) return path;
+    }
 }
 
 }  // namespace matte

@@ -18,16 +18,6 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{3};
 
-QString newFile(const QString& folder) {
-    const QString pictures = QStandardPaths::writableLocation(QStandardPaths::PicturesLocation);
-    const QDir target(QFileInfo(folder).isDir() ? folder : QFileInfo(pictures).isDir() ? pictures : QDir::homePath());
-    const QString stem = "matte-" + QDateTime::currentDateTime().toString("yyyy-MM-dd-hhmmss");
-    QString path = target.filePath(stem + ".png");
-    for (int next = 2; QFileInfo::exists(path); ++next)
-        path = target.filePath(QString("%1-%2.png").arg(stem).arg(next));
-    return path;
-}
-
 }  // namespace
 
 Snapshots::Snapshots(LiveSession& session, QObject* parent) : QObject(parent), session_(session) {
@@ -38,6 +28,18 @@ Snapshots::Snapshots(LiveSession& session, QObject* parent) : QObject(parent), s
         leave();
         Q_EMIT failed(tr("No cut-out came in time: wait for the picture and try again."));
     });
+}
+
+/// One that is not there, and that no snapshot which is still being written will be.
+QString Snapshots::newFile(const QString& folder) {
+    const QString pictures = QStandardPaths::writableLocation(QStandardPaths::PicturesLocation);
+    const QDir target(QFileInfo(folder).isDir() ? folder : QFileInfo(pictures).isDir() ? pictures : QDir::homePath());
+    const QString stem = "matte-" + QDateTime::currentDateTime().toString("yyyy-MM-dd-hhmmss");
+    QString path = target.filePath(stem + ".png");
+    for (int next = 2; given_.contains(path) || QFileInfo::exists(path); ++next)
+        path = target.filePath(QString("%1-%2.png").arg(stem).arg(next));
+    given_.insert(path);
+    return path;
 }
 
 void Snapshots::take(const QString& folder) {

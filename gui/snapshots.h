@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QObject>
+#include <QSet>
 #include <QTimer>
 
 #include "gui/live_session.h"
@@ -25,12 +26,14 @@ Q_SIGNALS:
     void failed(const QString& sentence);
 
 private:
+    QString newFile(const QString& folder);
     void cutoutCame(const LiveSession::Live& live);
     void statusChanged(const LiveStatus& status);
     QString leave();
     void save(const std::shared_ptr<const Picture>& picture, const QString& path);
 
     LiveSession& session_;
+    QSet<QString> given_;  ///< every file's name so far
     QString waitingFor_;  ///< the cut-out's file; empty when none is under way
     QTimer patience_;
 };

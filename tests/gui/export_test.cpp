@@ -2,11 +2,18 @@
 // What leaves the window: files and the clipboard.
 #include <QApplication>
 #include <QClipboard>
+#include <QFileDialog>
+#include <QLineEdit>
+#include <QMessageBox>
+#include <QPushButton>
 #include <QSlider>
 #include <QTest>
+#include <QTimer>
 
 #include <cstdlib>
+#include <vector>
 
+#include "gui/file_dialogs.h"
 #include "gui/look_panel.h"
 #include "gui/slider_row.h"
 #include "inference/io/image_file.h"
@@ -77,6 +84,36 @@ private Q_SLOTS:
         QVERIFY2(fixture.banner().contains("overwrite the photo"), qPrintable(fixture.banner()));
         QVERIFY(readBytes(fixture.folder / "photo.png") == before);
         QVERIFY(std::filesystem::is_symlink(fixture.folder / "link.png"));
+    }
+
+    /// The dialog itself asks about the name as it was typed only, and ours has an extension more.
+    void asksBeforeItReplacesAFileOfACompletedName() {
+        WindowFixture fixture;
+        fixture.showWindow();
+        QString folder = QString::fromStdString(fixture.folder.path().string());
+        writeText(fixture.folder / "beach.png", "another picture");
+        std::vector<QMessageBox::StandardButton> answers{QMessageBox::Yes, QMessageBox::No};
+        QStringList typed{"beach", "beach"};
+        QTimer user;
+        QObject::connect(&user, &QTimer::timeout, [&] {
+            if (auto* question = qobject_cast<QMessageBox*>(QApplication::activeModalWidget())) {
+                if (answers.empty()) return question->reject();
+                const auto answer = answers.back();
+                answers.pop_back();
+                question->button(answer)->click();
+            } else if (auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget())) {
+                if (typed.isEmpty()) return dialog->reject();
+                dialog->findChild<QLineEdit*>("fileNameEdit")->setText(typed.takeFirst());
+                QMetaObject::invokeMethod(dialog, "accept");
+            }
+        });
+        user.start(20);
+        const QString path = askForExport(fixture.window.get(), folder, "photo.jpg", false);
+        QCOMPARE(QFileInfo(path).fileName(), QString("beach.png"));
+        QVERIFY2(answers.empty(), "it asked twice: no, and with the same name again, yes");
+        typed = {"hill"};
+        QCOMPARE(QFileInfo(askForExport(fixture.window.get(), folder, "photo.jpg", false)).fileName(),
+                 QString("hill.png"));
     }
 
     void aFailedExportLeavesNothingBehind() {

@@ -75,7 +75,8 @@ private Q_SLOTS:
         QTRY_VERIFY(live.window().status().text().contains("160 × 120"));
         QTRY_VERIFY(live.window().status().text().contains("Scripted engine"));
         live.press(Qt::Key_Space);
-        QVERIFY(canvas.livePage().isVisible() && !canvas.light().isVisible());
+        QVERIFY(canvas.livePage().isVisible());
+        QTRY_VERIFY(!canvas.light().isVisible());  // once the camera is closed
         QVERIFY(live.window().live().status().state == LiveStatus::State::stopped);
         live.press(Qt::Key_L, Qt::ControlModifier);
         QVERIFY(live.window().live().isOn());
@@ -176,6 +177,21 @@ private Q_SLOTS:
                           Qt::ShiftModifier, Qt::NoScrollPhase, false);
         QCoreApplication::sendEvent(&viewport, &wheel);
         QVERIFY(document.look().stand.scale > 1);
+    }
+
+    void aDragOfThePersonEndsWithTheLiveView() {
+        LiveFixture live;
+        live.start();
+        Viewport& viewport = live.window().canvas().viewport();
+        const QPoint middle = viewport.rect().center(), below = middle + QPoint(0, 40);
+        QTest::mousePress(&viewport, Qt::LeftButton, Qt::ShiftModifier, middle);
+        live.press(Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);  // to a photo, of which there is none
+        QMouseEvent move(QEvent::MouseMove, below, viewport.mapToGlobal(below), Qt::NoButton, Qt::LeftButton,
+                         Qt::ShiftModifier);
+        QCoreApplication::sendEvent(&viewport, &move);
+        const Stand stand = live.window().document().look().stand;
+        QCOMPARE(stand.x, 0.0F);
+        QCOMPARE(stand.y, 0.0F);
     }
 
     void theLookReachesTheLiveEngine() {
@@ -286,6 +302,19 @@ private Q_SLOTS:
         live.showNext();
         QVERIFY(log.lastLook().background.kind == Background::Kind::color);  // the look is as it was
         QVERIFY(live.backgroundShown());
+    }
+
+    void snapshotsTakenAtOnceDoNotOverwriteEachOther() {
+        LiveFixture live;
+        live.start();
+        Snapshots& snapshots = live.window().snapshots();
+        QSignalSpy saved(&snapshots, &Snapshots::saved);
+        for (int i = 0; i < 3; ++i) snapshots.take(QString::fromStdString(live.base.folder.path().string()));
+        QTRY_COMPARE(saved.count(), 3);
+        QSet<QString> files;
+        for (const auto& arguments : saved) files.insert(arguments[0].toString());
+        QCOMPARE(files.size(), 3);
+        for (const QString& file : files) QVERIFY2(!QImage(file).isNull(), qPrintable(file));
     }
 
     void profilesKeepLookAndSource() {
