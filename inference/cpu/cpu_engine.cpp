@@ -2,6 +2,7 @@
 #include "inference/cpu/cpu_engine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 #include <utility>
 
@@ -117,6 +118,10 @@ Planes CpuEngine::networkMatte(const Image& source, StageTimes& times, std::stop
     network_->run(stop, nullptr);
     Planes alpha(size, 1);
     std::copy_n(network_->alpha(), alpha.values.size(), alpha.values.begin());
+    if (!std::ranges::all_of(alpha.values, [](float value) { return std::isfinite(value); })) {
+        throw Error(Area::model,
+                    "The model gives values that are not finite, which is no matte: choose another model.");
+    }
     return alpha;
 }
 

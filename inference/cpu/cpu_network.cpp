@@ -291,20 +291,24 @@ std::vector<std::string> CpuNetwork::warnings() const {
 
 void CpuNetwork::configure(Size size) {
     if (size == state_->size) return;
-    guarded([&] {
-        state_->size = {};
-        state_->steps.clear();
-        state_->tensors.clear();
-        state_->implementations.clear();
-        state_->building = 0;
-        state_->size = size;
-        state_->allocateTensors();
-        const auto& layers = state_->unet.layers();
-        for (int i = 0; i < int(layers.size()); ++i) {
-            state_->building = i;
-            state_->addLayer(layers[std::size_t(i)]);
-        }
-    });
+    try {
+        guarded([&] {
+            state_->steps.clear();
+            state_->tensors.clear();
+            state_->implementations.clear();
+            state_->building = 0;
+            state_->size = size;
+            state_->allocateTensors();
+            const auto& layers = state_->unet.layers();
+            for (int i = 0; i < int(layers.size()); ++i) {
+                state_->building = i;
+                state_->addLayer(layers[std::size_t(i)]);
+            }
+        });
+    } catch (...) {
+        state_->size = {};  // half a network must not pass for one that is built
+        throw;
+    }
 }
 
 void CpuNetwork::run(std::stop_token stop, std::vector<float>* layerMs) {

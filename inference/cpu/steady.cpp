@@ -122,8 +122,9 @@ void Steady::findMotion() {
 void Steady::follow(const Planes& picture, float steadiness, Planes& matte) {
     const int width = matte.size.width, height = matte.size.height;
     if (!(alpha_.size == matte.size)) {
-        for (Planes* planes : {&alpha_, &motionAcross_, &motion_}) *planes = Planes(matte.size, 1);
+        // The matte's last: its size says that all are there.
         for (Planes* planes : {&reference_, &blurredAcross_, &colors_}) *planes = Planes(matte.size, 3);
+        for (Planes* planes : {&motionAcross_, &motion_, &alpha_}) *planes = Planes(matte.size, 1);
         known_ = false;
     }
     if (!known_) std::ranges::fill(reference_.values, kForgotten);

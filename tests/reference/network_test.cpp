@@ -151,6 +151,16 @@ TEST(CpuNetwork, GivesTheSameAfterItsSizeChangedTwice) {
     EXPECT_EQ(first, alphaAt({16, 8}));
 }
 
+TEST(CpuNetwork, ASizeThatFailedIsNotTakenForBuilt) {
+    CpuNetwork network(UNet::load(random({4, 8, 16}, 3)), CpuPrecision::f32);
+    network.configure({16, 8});
+    for (int attempt = 0; attempt < 2; ++attempt) EXPECT_THROW(network.configure({16, -8}), Error);
+    network.configure({16, 8});
+    std::fill_n(network.input(), 16 * 8 * 3, 0.5F);
+    network.run();
+    EXPECT_TRUE(std::all_of(network.alpha(), network.alpha() + 16 * 8, [](float a) { return a > 0 && a < 1; }));
+}
+
 TEST(CpuNetwork, StopsBetweenLayersWhenAsked) {
     const UNet unet = UNet::load(random({4, 8, 16}, 3));
     CpuNetwork network(unet, CpuPrecision::f32);

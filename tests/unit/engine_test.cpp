@@ -59,6 +59,23 @@ TEST(Engine, TakesPicturesOfAnyShape) {
     }
 }
 
+TEST(Engine, RefusesAMatteThatIsNotFinite) {
+    test::ModelTensors tensors = test::randomUNet({4, 8, 16}, 1);
+    for (auto& [name, tensor] : tensors) {
+        if (name.find("weight") == std::string::npos) continue;
+        for (float& value : tensor.values) value *= 1e6F;  // finite, but what comes of it is not
+    }
+    const auto engine = Engine::create(UNet::load(Safetensors::parse(test::encodeSafetensors(tensors), "broken")),
+                                       {.kind = EngineKind::cpu, .networkLongestSide = 64});
+    try {
+        engine->cutOut(photo({96, 64}));
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.area, Area::model);
+        EXPECT_NE(std::string(error.what()).find("choose another model"), std::string::npos) << error.what();
+    }
+}
+
 TEST(Engine, APreviewLooksLikeTheWholePicture) {
     const auto engine = cpuEngine();
     const auto cutout = engine->cutOut(photo({320, 240}));
