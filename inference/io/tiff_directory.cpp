@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/io/tiff_directory.h"
 
+#include <algorithm>
+
 namespace matte {
 namespace {
 
@@ -47,6 +49,46 @@ std::uint32_t TiffDirectory::value(const TiffField& field, std::uint32_t index) 
 std::uint32_t TiffDirectory::valueOf(std::uint16_t tag, std::uint32_t missing) const {
     const TiffField found = field(tag);
     return found.exists() ? value(found) : missing;
+}
+
+std::vector<std::uint8_t> TiffDirectory::stored(std::uint64_t value, int count) const {
+    std::vector<std::uint8_t> bytes(std::size_t(count), 0);
+    for (std::uint8_t& byte : bytes) byte = std::uint8_t(value), value >>= 8;
+    if (bigEndian_) std::reverse(bytes.begin(), bytes.end());
+    return bytes;
+}
+
+std::vector<std::uint8_t> TiffDirectory::withField(std::uint16_t tag, std::uint16_t value) const {
+    constexpr std::uint16_t kShort = 3;
+    const auto append = [](std::vector<std::uint8_t>& to, std::span<const std::uint8_t> bytes) {
+        to.insert(to.end(), bytes.begin(), bytes.end());
+    };
+    const std::uint64_t directory = number(4, 4);
+    const std::uint64_t end = directory + 2 + number(directory, 2) * kEntryBytes;
+    std::vector<std::uint8_t> lower, higher;  // the fields before and after the new one
+    for (std::uint64_t entry = directory + 2; entry < end && bytes_.has(entry, kEntryBytes); entry += kEntryBytes) {
+        const std::uint32_t other = number(entry, 2);
+        if (other != tag) append(other < tag ? lower : higher, bytes_.part(entry, kEntryBytes));
+    }
+    const std::uint64_t kept = (lower.size() + higher.size()) / kEntryBytes;
+
+    const auto original = bytes_.part(0);
+    std::vector<std::uint8_t> file;
+    file.reserve(original.size() + 1 + 2 + lower.size() + kEntryBytes + higher.size() + 4);
+    append(file, original);
+    if (file.size() % 2 != 0) file.push_back(0);  // directories begin at even offsets
+    const auto offset = stored(file.size(), 4);
+    std::copy(offset.begin(), offset.end(), file.begin() + 4);
+    append(file, stored(kept + 1, 2));
+    append(file, lower);
+    append(file, stored(tag, 2));
+    append(file, stored(kShort, 2));
+    append(file, stored(1, 4));
+    append(file, stored(value, 2));
+    append(file, stored(0, 2));
+    append(file, higher);
+    append(file, stored(number(end, 4), 4));  // where the next page's directory is
+    return file;
 }
 
 }  // namespace matte

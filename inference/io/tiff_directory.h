@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "inference/io/bytes.h"
 
@@ -29,11 +30,17 @@ public:
     [[nodiscard]] std::uint32_t value(const TiffField& field, std::uint32_t index = 0) const;
     [[nodiscard]] std::uint32_t valueOf(std::uint16_t tag, std::uint32_t missing) const;
 
+    /// A copy of the file in which this field is one 16-bit number: a new directory at its end, sorted by tag as the
+    /// format asks if the old one is, and the header pointing there. Files below 4 GB.
+    [[nodiscard]] std::vector<std::uint8_t> withField(std::uint16_t tag, std::uint16_t value) const;
+
 private:
     TiffDirectory(Bytes bytes, bool bigEndian) : bytes_(bytes), bigEndian_(bigEndian) {}
     [[nodiscard]] std::uint32_t number(std::uint64_t offset, int count) const {
         return bigEndian_ ? bytes_.big(offset, count) : bytes_.little(offset, count);
     }
+    /// `value` in `count` bytes, in the file's order.
+    [[nodiscard]] std::vector<std::uint8_t> stored(std::uint64_t value, int count) const;
 
     Bytes bytes_;
     bool bigEndian_;

@@ -7,6 +7,8 @@
 
 #include <opencv2/imgcodecs.hpp>
 
+#include "inference/io/tiff_directory.h"
+
 namespace matte::test {
 namespace {
 
@@ -152,25 +154,10 @@ FileBytes withOrientation(const FileBytes& file, int orientation) {
     }
 }
 
-// A new directory at the end, with the field where its tag sorts in, and the header pointing there.
-FileBytes withTiffField(const FileBytes& original, int tag, int value) {
-    FileBytes file = original;
-    const std::size_t directory = little(file, 4, 4);
-    const std::uint32_t count = little(file, directory, 2);
-    std::vector<FileBytes> fields{joined({littleEndian(std::uint32_t(tag), 2), littleEndian(3, 2), littleEndian(1, 4),
-                                          littleEndian(std::uint32_t(value), 2), littleEndian(0, 2)})};
-    for (std::uint32_t i = 0; i < count; ++i) {
-        const FileBytes other = slice(file, directory + 2 + i * 12, directory + 14 + i * 12);
-        if (little(other, 0, 2) != std::uint32_t(tag)) fields.push_back(other);
-    }
-    std::sort(fields.begin(), fields.end(),
-              [](const FileBytes& a, const FileBytes& b) { return little(a, 0, 2) < little(b, 0, 2); });
-    if (file.size() % 2) file.push_back(0);
-    FileBytes added = littleEndian(std::uint32_t(fields.size()), 2);
-    for (const auto& one : fields) added = joined({added, one});
-    const FileBytes offset = littleEndian(std::uint32_t(file.size()), 4);
-    std::copy(offset.begin(), offset.end(), file.begin() + 4);
-    return joined({file, added, littleEndian(0, 4)});
+FileBytes withTiffField(const FileBytes& file, int tag, int value) {
+    const auto directory = TiffDirectory::open(file);
+    if (!directory) throw std::runtime_error("this is not a TIFF");
+    return directory->withField(std::uint16_t(tag), std::uint16_t(value));
 }
 
 FileBytes pngChunk(std::string_view type, const FileBytes& data) {

@@ -37,7 +37,7 @@ FileBytes encode(const Samples& samples, const std::string& extension);
 /// The file with an EXIF orientation, as cameras and editors store it: APP1, eXIf, an EXIF chunk, or TIFF's tag 274.
 FileBytes withOrientation(const FileBytes& file, int orientation);
 
-/// A little-endian TIFF with one more field, or another value for it: one 16-bit number.
+/// A TIFF with one more field, or another value for it: one 16-bit number.
 FileBytes withTiffField(const FileBytes& file, int tag, int value);
 
 /// A PNG chunk with its length and checksum.
