@@ -3,6 +3,7 @@
 #include <array>
 #include <cctype>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include <opencv2/imgcodecs.hpp>
@@ -11,6 +12,7 @@
 #include "inference/error.h"
 #include "inference/io/atomic_file.h"
 #include "inference/io/image_file.h"
+#include "inference/io/tiff_directory.h"
 
 namespace matte {
 namespace {
@@ -83,6 +85,15 @@ cv::Mat toOpenCv(const ImageView& image, bool formatHasAlpha) {
     return ordered;
 }
 
+/// OpenCV stores a fourth sample in a TIFF and doesn't say what it is, so that other programs guess. TIFF 6.0, section
+/// 18: the field ExtraSamples is 2 for an alpha by which the colours are not multiplied.
+std::vector<std::uint8_t> withAlphaNamed(std::vector<std::uint8_t> bytes) {
+    constexpr std::uint16_t kExtraSamples = 338, kUnassociatedAlpha = 2;
+    const auto directory = TiffDirectory::open(bytes);
+    if (!directory) return bytes;
+    return directory->withField(kExtraSamples, kUnassociatedAlpha);
+}
+
 std::vector<std::uint8_t> encode(const std::filesystem::path& path, const ImageView& image) {
     const Encoding* encoding = findEncoding(path);
     if (!encoding) {
@@ -90,7 +101,9 @@ std::vector<std::uint8_t> encode(const std::filesystem::path& path, const ImageV
     }
     std::vector<std::uint8_t> bytes;
     try {
-        if (cv::imencode(encoding->extension, toOpenCv(image, encoding->hasAlpha), bytes, encoding->parameters)) {
+        const cv::Mat pixels = toOpenCv(image, encoding->hasAlpha);
+        if (cv::imencode(encoding->extension, pixels, bytes, encoding->parameters)) {
+            if (pixels.channels() == 4) return withAlphaNamed(std::move(bytes));
             return bytes;
         }
     } catch (const cv::Exception&) {

@@ -3,12 +3,15 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <map>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
 #include "inference/error.h"
+#include "inference/io/bytes.h"
 #include "inference/io/image_file.h"
+#include "inference/io/tiff_directory.h"
 #include "tests/support/model_file.h"
 #include "tests/support/scratch_folder.h"
 
@@ -90,6 +93,32 @@ TEST(WriteImage, StoresNoAlphaThatSaysNothing) {
     EXPECT_EQ(test::readBytes(folder / "opaque.png").at(kColorType), 2);
     EXPECT_EQ(test::readBytes(folder / "clear.png").at(kColorType), 6);
     EXPECT_EQ(readImage(folder / "clear.png")->row(63)[63 * 4 + 3], 254);
+}
+
+// Without the field ExtraSamples (338), which TIFF 6.0 asks for, other programs guess what the fourth sample is. The
+// fields stand in the order of their tags, in a directory at an even offset.
+TEST(WriteImage, NamesTheAlphaOfATiff) {
+    const ScratchFolder folder;
+    Image image = noise({33, 21}, PixelFormat::rgba8);
+    writeImage(folder / "clear.tif", image.view());
+    const auto clear = test::readBytes(folder / "clear.tif");
+    const Bytes file(clear);
+    const std::uint32_t directory = file.little(4, 4), fields = file.little(directory, 2);
+    EXPECT_EQ(directory % 2, 0U);
+    std::map<std::uint32_t, std::uint32_t> values;
+    for (std::uint32_t i = 0; i < fields; ++i) {
+        const std::uint32_t entry = directory + 2 + 12 * i, tag = file.little(entry, 2);
+        EXPECT_TRUE(values.empty() || values.rbegin()->first < tag) << "tag " << tag << " is out of order";
+        values[tag] = file.little(entry + 8, 2);
+    }
+    EXPECT_EQ(values.at(277), 4U);                                           // samples a pixel
+    EXPECT_EQ(values.count(338) ? int(values[338]) : -1, 2);                 // the last one is a straight alpha
+    EXPECT_EQ(file.size(), std::uint64_t(directory) + 2 + 12 * fields + 4);  // nothing is cut off
+    EXPECT_EQ(file.little(directory + 2 + 12 * fields, 4), 0U) << "it claims to have a second page";
+
+    for (std::size_t i = 3; i < image.bytes(); i += 4) image.row(0)[i] = 255;
+    writeImage(folder / "opaque.tif", image.view());
+    EXPECT_FALSE(TiffDirectory::open(test::readBytes(folder / "opaque.tif"))->field(338).exists());
 }
 
 // A view into a larger picture has gaps between its rows.
