@@ -85,6 +85,25 @@ std::vector<std::uint8_t> plainTiff(std::span<const std::uint8_t> tiff) {
     return plain;
 }
 
+/// OpenCV reads the masks of a 32-bit BMP only from a header with four of them; without that, it takes red for blue or
+/// the padding for alpha. This copy has such a header: the file's three masks, and none for the alpha.
+std::vector<std::uint8_t> fourMaskBmp(std::span<const std::uint8_t> bmp, Size size) {
+    constexpr std::uint8_t kFileHeader = 14, kHeader = 56;
+    const Bytes file(bmp);
+    const auto pixels = file.part(file.little(10, 4), std::uint64_t(size.pixels()) * 4);
+    std::vector<std::uint8_t> plain;
+    plain.reserve(kFileHeader + kHeader + pixels.size());
+    const auto append = [&](std::span<const std::uint8_t> part) {
+        plain.insert(plain.end(), part.begin(), part.end());
+    };
+    append(file.part(0, 10));
+    append(std::array<std::uint8_t, 8>{kFileHeader + kHeader, 0, 0, 0, kHeader, 0, 0, 0});  // where pixels begin; bytes
+    append(file.part(18, 36 + 12));                                                         // the rest, the masks
+    append(std::array<std::uint8_t, 4>{});
+    append(pixels);
+    return plain;
+}
+
 cv::Mat decodeWithOpenCv(std::span<const std::uint8_t> bytes, const std::string& name) {
     // OpenCV takes no const data, and changes none.
     const cv::Mat encoded(1, int(bytes.size()), CV_8UC1, const_cast<std::uint8_t*>(bytes.data()));
@@ -106,6 +125,15 @@ void divideByAlpha(Image& image) {
         for (int x = 0; x < image.size().width; ++x, pixel += 4) {
             const int alpha = std::max<int>(pixel[3], 1);
             for (int c = 0; c < 3; ++c) pixel[c] = std::uint8_t(std::min(255, (pixel[c] * 255 + alpha / 2) / alpha));
+        }
+    }
+}
+
+void invertColors(Image& image) {
+    for (int y = 0; y < image.size().height; ++y) {
+        std::uint8_t* pixel = image.row(y);
+        for (int x = 0; x < image.size().width; ++x, pixel += 4) {
+            for (int c = 0; c < 3; ++c) pixel[c] = std::uint8_t(255 - pixel[c]);
         }
     }
 }
@@ -133,18 +161,27 @@ Image toRgba(const cv::Mat& decoded, const std::string& name) {
     return image;
 }
 
+Image decodeTiff(std::span<const std::uint8_t> bytes, const PictureHeader& header, const std::string& name) {
+    const cv::Mat decoded = decodeWithOpenCv(plainTiff(bytes), name);
+    Image image = toRgba(decoded, name);
+    // libtiff turns 8-bit grey the right way round by itself; 16-bit samples come as they are stored.
+    if (header.whiteIsZero && decoded.depth() == CV_16U) invertColors(image);
+    if (header.premultiplied) divideByAlpha(image);
+    return image;
+}
+
 Image decodeStored(std::span<const std::uint8_t> bytes, const std::string& name) {
     const PictureHeader header = inspectPicture(bytes, name);
     switch (header.format) {
         case PictureFormat::jpeg: return decodeJpeg(bytes, name);
         case PictureFormat::png: return toRgba(decodeWithOpenCv(essentialPng(bytes), name), name);
-        case PictureFormat::webp:
-        case PictureFormat::bmp: return toRgba(decodeWithOpenCv(bytes, name), name);
+        case PictureFormat::bmp:
+            if (header.masksWithoutAlpha) return toRgba(decodeWithOpenCv(fourMaskBmp(bytes, header.size), name), name);
+            [[fallthrough]];
+        case PictureFormat::webp: return toRgba(decodeWithOpenCv(bytes, name), name);
         case PictureFormat::tiff: break;
     }
-    Image image = toRgba(decodeWithOpenCv(plainTiff(bytes), name), name);
-    if (header.premultiplied) divideByAlpha(image);
-    return image;
+    return decodeTiff(bytes, header, name);
 }
 
 std::vector<std::uint8_t> readWhole(const std::filesystem::path& path) {

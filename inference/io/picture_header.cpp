@@ -98,19 +98,40 @@ PictureHeader inspectTiff(const Bytes& file, const std::string& name) {
                                      (sampleFormat == 3 ? "floating-point" : "whole-number") +
                                      " samples, which are not supported: save it with 8 or 16 bits a channel.");
     }
+    constexpr std::uint16_t kPhotometric = 262, kSamplesPerPixel = 277, kPlanar = 284, kExtraSamples = 338;
+    // OpenCV has libtiff join planes of 8 bits, and reads 16-bit samples as if they lay side by side.
+    if (bits == 16 && directory->valueOf(kPlanar, 1) == 2 && directory->valueOf(kSamplesPerPixel, 1) > 2) {
+        throw Error(Area::input, name + " holds 16-bit colours in separate planes, which is not supported: save it " +
+                                     "with interleaved channels or with 8 bits a channel.");
+    }
     checkTiffData(*directory, size, file.size(), name);
-    constexpr std::uint16_t kExtraSamples = 338;
-    return {PictureFormat::tiff, size, directory->valueOf(kExtraSamples, 0) == 1};
+    PictureHeader header{PictureFormat::tiff, size};
+    header.premultiplied = directory->valueOf(kExtraSamples, 0) == 1;
+    header.whiteIsZero = directory->valueOf(kPhotometric, 1) == 0;
+    return header;
+}
+
+/// Whether each colour of a 32-bit BMP is one byte of its pixel. The masks lie behind the first 40 bytes of a header,
+/// in a longer one as well as after one of just 40.
+bool masksAreBytes(const Bytes& file) {
+    constexpr std::uint64_t kMasks = 14 + 40;
+    for (const std::uint64_t at : {kMasks, kMasks + 4, kMasks + 8}) {
+        const std::uint32_t mask = file.little(at, 4);
+        if (mask != 0xFFU && mask != 0xFF00U && mask != 0xFF0000U && mask != 0xFF000000U) return false;
+    }
+    return true;
 }
 
 /// The old OS/2 header has 16-bit sides; in the others a negative height means that rows go from top to bottom.
 PictureHeader inspectBmp(const Bytes& file, const std::string& name) {
     constexpr std::uint32_t kUncompressed = 0, kBitFields = 3;
+    constexpr std::uint32_t kBytesWithAlphaMask = 56;  // of a header that is long enough for four masks
     const std::uint32_t headerBytes = file.little(14, 4);
     const bool old = headerBytes == 12;
     if (!file.has(14, headerBytes) || (!old && headerBytes < 36)) refuseCutOff(name);
-    const std::int64_t storedWidth = old ? file.little(18, 2) : std::int32_t(file.little(18, 4));
-    const std::int64_t storedHeight = old ? file.little(20, 2) : std::int32_t(file.little(22, 4));
+    // 64 bits on both sides of the colon: next to an unsigned number a negative one would become a huge one.
+    const auto storedWidth = old ? std::int64_t(file.little(18, 2)) : std::int64_t(std::int32_t(file.little(18, 4)));
+    const auto storedHeight = old ? std::int64_t(file.little(20, 2)) : std::int64_t(std::int32_t(file.little(22, 4)));
     const std::uint64_t bits = file.little(old ? 24 : 28, 2);
     const std::uint32_t compression = old ? kUncompressed : file.little(30, 4);
     if (storedWidth < 0) refuseDamaged(name);
@@ -120,7 +141,15 @@ PictureHeader inspectBmp(const Bytes& file, const std::string& name) {
     }
     const std::uint64_t rowBytes = (std::uint64_t(size.width) * bits + 31) / 32 * 4;
     if (!file.has(file.little(10, 4), rowBytes * std::uint64_t(size.height))) refuseCutOff(name);
-    return {PictureFormat::bmp, size};
+    const bool masked = bits == 32 && compression == kBitFields;
+    if (masked && !masksAreBytes(file)) {
+        throw Error(Area::input, name +
+                                     " is a BMP whose colours are not whole bytes, which is not supported: save it "
+                                     "as PNG.");
+    }
+    PictureHeader header{PictureFormat::bmp, size};
+    header.masksWithoutAlpha = masked && headerBytes < kBytesWithAlphaMask;
+    return header;
 }
 
 }  // namespace

@@ -16,7 +16,9 @@ enum class PictureFormat { jpeg = 1, png, webp, tiff, bmp };
 struct PictureHeader {
     PictureFormat format = PictureFormat::jpeg;
     Size size;  ///< as stored, before it is turned upright; 0x0 for JPEG, whose decoder reads it itself
-    bool premultiplied = false;  ///< the colours are stored multiplied by the alpha
+    bool premultiplied = false;      ///< the colours are stored multiplied by the alpha
+    bool whiteIsZero = false;        ///< a TIFF whose grey samples count from white to black
+    bool masksWithoutAlpha = false;  ///< a 32-bit BMP that says where its three colours lie, and has no alpha
 };
 
 /// Checks size and wholeness (not the compressed data itself). Throws Error(input) with `name` in the sentence: not one

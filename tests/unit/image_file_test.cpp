@@ -171,14 +171,51 @@ TEST(DecodeTiff, RefusesSamplesThatItCannotShow) {
               "channel.");
 }
 
-// The fourth channel of a plain 32-bit BMP is padding, and most programs leave it zero.
-TEST(DecodeBmp, TakesPaddingForNoAlpha) {
-    const auto header = test::joined({test::bytesOf("BM"), test::littleEndian(58, 4), test::littleEndian(0, 4),
-                                      test::littleEndian(54, 4), test::littleEndian(40, 4), test::littleEndian(1, 4),
-                                      test::littleEndian(1, 4), test::littleEndian(1, 2), test::littleEndian(32, 2),
-                                      test::littleEndian(0, 4), test::littleEndian(4, 4), FileBytes(16)});
-    const auto image = decodeImage(test::joined({header, {30, 20, 10, 0}}), "padded");
-    EXPECT_EQ(std::vector<int>(image->row(0), image->row(0) + 4), (std::vector<int>{10, 20, 30, 255}));
+// In PhotometricInterpretation (262), 0 says that white is stored as 0.
+TEST(DecodeTiff, ShowsGreyThatCountsFromWhiteTheRightWayRound) {
+    for (const int bits : {8, 16}) {
+        Samples card = test::testCard({19, 7}, 1, bits);
+        const auto file = test::withTiffField(test::encode(card, ".tif"), 262, 0);
+        for (auto& value : card.values) value = std::uint16_t((1 << bits) - 1 - value);
+        expectPixels(*decodeImage(file, "negative"), card, 0);
+    }
+}
+
+/// One pixel, its samples of `bits` in a plane each: PlanarConfiguration (284) is 2. TIFF 6.0, section 8.
+FileBytes planarTiff(std::uint32_t bits, std::initializer_list<std::uint8_t> samples) {
+    const std::uint32_t bytes = bits / 8, channels = std::uint32_t(samples.size());
+    const auto field = [](std::uint32_t tag, std::uint32_t count, std::uint32_t value) {
+        return test::joined({test::littleEndian(tag, 2), test::littleEndian(4, 2), test::littleEndian(count, 4),
+                             test::littleEndian(value, 4)});
+    };
+    FileBytes planes, offsets, counts;
+    for (const std::uint8_t sample : samples) {
+        offsets = test::joined({offsets, test::littleEndian(8 + std::uint32_t(planes.size()), 4)});
+        counts = test::joined({counts, test::littleEndian(bytes, 4)});
+        planes.insert(planes.end(), bytes, sample);
+    }
+    planes.resize(8);
+    const std::uint32_t lists = 16, directory = lists + 8 * channels;
+    return test::joined({test::bytesOf(std::string_view("II\x2a\0", 4)), test::littleEndian(directory, 4), planes,
+                         offsets, counts, test::littleEndian(9, 2), field(256, 1, 1), field(257, 1, 1),
+                         field(258, 1, bits), field(262, 1, channels == 1 ? 1 : 2),
+                         field(273, channels, channels == 1 ? 8 : lists), field(277, 1, channels), field(278, 1, 1),
+                         field(279, channels, channels == 1 ? bytes : lists + 4 * channels), field(284, 1, 2),
+                         test::littleEndian(0, 4)});
+}
+
+// A reader that takes planes of 16 bits for interleaved channels shows scrambled colours and memory that nobody wrote.
+TEST(DecodeTiff, TakesSeparatePlanesOnlyOf8Bits) {
+    const auto pixelOf = [](const FileBytes& file) {
+        const auto image = decodeImage(file, "planes");
+        return std::vector<int>(image->row(0), image->row(0) + 4);
+    };
+    EXPECT_EQ(pixelOf(planarTiff(8, {10, 20, 30})), (std::vector<int>{10, 20, 30, 255}));
+    EXPECT_EQ(pixelOf(planarTiff(16, {40})), (std::vector<int>{40, 40, 40, 255}));  // a single plane is no matter
+    const auto deep = planarTiff(16, {10, 20, 30});
+    EXPECT_EQ(refusal(Area::input, [&] { pixelOf(deep); }),
+              "planes holds 16-bit colours in separate planes, which is not supported: save it with interleaved "
+              "channels or with 8 bits a channel.");
 }
 
 TEST(ReadImage, SaysWhatIsWrongWithTheFile) {
