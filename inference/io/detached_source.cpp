@@ -97,22 +97,66 @@ private:
     bool isUnderWay_ = false;  // asked for, and not taken yet
 };
 
+/// Where a source that was opened is handed over. It goes with the last of the two threads.
+struct Handover {
+    std::mutex mutex;  // guards everything but `left`
+    std::condition_variable_any changed;
+    bool isDone = false;
+    std::unique_ptr<FrameSource> source;
+    std::exception_ptr fault;
+    std::stop_source left;  // nobody waits any more
+
+    void put(std::unique_ptr<FrameSource> opened, std::exception_ptr why) {
+        {
+            const std::lock_guard lock(mutex);
+            source = std::move(opened);
+            fault = std::move(why);
+            isDone = true;
+        }
+        changed.notify_all();
+    }
+};
+
+void startDetached(std::function<void()> work) {
+    try {
+        std::thread(std::move(work)).detach();
+    } catch (const std::system_error&) {
+        throw Error(Area::source, "The source can't be opened because too much is running: close other programs.");
+    }
+}
+
 }  // namespace
 
 std::unique_ptr<FrameSource> openDetached(std::function<std::unique_ptr<FrameSource>(std::stop_token)> open,
                                           const std::stop_token& stop) {
     const auto shared = std::make_shared<Exchange>();
     auto source = std::make_unique<DetachedSource>(shared);  // left behind, when this throws
-    try {
-        std::thread([shared, open = std::move(open)] { serve(shared, open); }).detach();
-    } catch (const std::system_error&) {
-        throw Error(Area::source, "The source can't be opened because too much is running: close other programs.");
-    }
+    startDetached([shared, open = std::move(open)] { serve(shared, open); });
     std::unique_lock lock(shared->mutex);
     shared->changed.wait(lock, stop, [&] { return shared->isOpen || shared->isAnswered; });
     if (stop.stop_requested()) throw Cancelled{};
     if (shared->fault) std::rethrow_exception(shared->fault);
     return source;
+}
+
+std::unique_ptr<FrameSource> openOrLeave(std::function<std::unique_ptr<FrameSource>(std::stop_token)> open,
+                                         const std::stop_token& stop) {
+    const auto shared = std::make_shared<Handover>();
+    startDetached([shared, open = std::move(open)] {
+        try {
+            shared->put(open(shared->left.get_token()), nullptr);
+        } catch (...) {
+            shared->put(nullptr, std::current_exception());
+        }
+    });
+    std::unique_lock lock(shared->mutex);
+    shared->changed.wait(lock, stop, [&] { return shared->isDone; });
+    if (stop.stop_requested()) {
+        shared->left.request_stop();
+        throw Cancelled{};
+    }
+    if (shared->fault) std::rethrow_exception(shared->fault);
+    return std::move(shared->source);
 }
 
 }  // namespace matte

@@ -18,4 +18,8 @@ namespace matte {
 std::unique_ptr<FrameSource> openDetached(std::function<std::unique_ptr<FrameSource>(std::stop_token)> open,
                                           const std::stop_token& stop);
 
+/// The same for what only opening may be slow for: its source is the caller's, who reads it and waits for its end.
+std::unique_ptr<FrameSource> openOrLeave(std::function<std::unique_ptr<FrameSource>(std::stop_token)> open,
+                                         const std::stop_token& stop);
+
 }  // namespace matte

@@ -6,11 +6,12 @@
 
 #include "inference/error.h"
 #include "inference/io/background_file.h"
-#include "inference/io/video_source.h"
+#include "inference/io/detached_source.h"
 
 namespace matte {
 
-LoopingVideo::LoopingVideo(std::string path, PixelMemory memory) : path_(std::move(path)), memory_(memory) {
+LoopingVideo::LoopingVideo(std::string path, PixelMemory memory, Open open)
+    : path_(std::move(path)), memory_(memory), open_(std::move(open)) {
     try {
         thread_ = std::jthread([this](const std::stop_token& stop) { play(stop); });
     } catch (const std::system_error&) {
@@ -49,6 +50,7 @@ void LoopingVideo::play(const std::stop_token& stop) {
     try {
         while (playFile(stop)) {
         }
+    } catch (const Cancelled&) {
     } catch (const std::exception& error) {
         const std::scoped_lock lock(mutex_);
         problem_ = error.what();
@@ -60,7 +62,9 @@ bool LoopingVideo::playFile(const std::stop_token& stop) {
     CaptureSettings settings;
     settings.repeat = settings.whole = true;
     settings.memory = memory_;
-    const auto source = openVideo(path_, settings);
+    // OpenCV opens one video at a time: another that waits for a network, even for one who left, holds this one up.
+    const auto source = openOrLeave(
+        [open = open_, path = path_, settings](const std::stop_token&) { return open(path, settings); }, stop);
     if (source->info().size.pixels() > kLargestVideo) {
         throw Error(Area::input, path_ + " has larger pictures than 7680x4320: scale the video down first.");
     }

@@ -7,19 +7,26 @@
 //     if (auto picture = video.newest()) look.background.image = picture;
 #pragma once
 
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 
 #include "inference/image.h"
+#include "inference/io/video_source.h"
 
 namespace matte {
 
 class LoopingVideo {
 public:
-    /// Begins at once; the file is opened on the video's thread. `memory` is where the frames are kept.
-    explicit LoopingVideo(std::string path, PixelMemory memory = {});
+    /// May be slow; called on a thread that is left behind when the video ends meanwhile.
+    using Open =
+        std::function<std::unique_ptr<FrameSource>(const std::filesystem::path& path, const CaptureSettings& settings)>;
+
+    /// Begins at once; nothing here waits for the file to open. `memory` is where the frames are kept.
+    explicit LoopingVideo(std::string path, PixelMemory memory = {}, Open open = openVideo);
     /// Ends, and waits for the thread: as long as one frame takes to decode.
     ~LoopingVideo();
     LoopingVideo(const LoopingVideo&) = delete;
@@ -40,6 +47,7 @@ private:
 
     const std::string path_;
     const PixelMemory memory_;
+    const Open open_;
     mutable std::mutex mutex_;  ///< guards what follows
     std::shared_ptr<const Image> newest_;
     std::string problem_;

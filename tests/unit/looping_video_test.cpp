@@ -4,6 +4,7 @@
 #include <chrono>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <set>
 #include <thread>
 #include <vector>
@@ -123,6 +124,28 @@ TEST(LoopingVideo, EndsAtOnceBetweenTwoFrames) {
     EXPECT_TRUE(video.hasEnded());
     EXPECT_EQ(video.newest(), nullptr);
     EXPECT_LT(Clock::now() - begin, 10s);
+}
+
+// As when OpenCV still opens an address that does not answer, and opens nothing else meanwhile.
+TEST(LoopingVideo, ItsEndDoesNotWaitForAFileThatHangsInOpening) {
+    const ScratchFolder folder;
+    writeVideo(folder / "a.mp4");
+    std::promise<void> answer, opening, closed;
+    auto video = std::make_unique<LoopingVideo>(
+        (folder / "a.mp4").string(), PixelMemory{},
+        [&, answered = answer.get_future().share()](const fs::path& path, const CaptureSettings& settings) {
+            opening.set_value();
+            answered.wait();
+            auto source = openVideo(path, settings);
+            closed.set_value_at_thread_exit();
+            return source;
+        });
+    opening.get_future().wait();
+    auto ended = std::async(std::launch::async, [&] { video.reset(); });
+    EXPECT_EQ(ended.wait_for(20s), std::future_status::ready) << "the end waits for the opening";
+    answer.set_value();
+    closed.get_future().wait();  // the thread that was left behind ends by itself
+    ended.wait();
 }
 
 TEST(LoopingVideo, AVideoThatBreaksOffSaysSoAndItsLastFrameStays) {
