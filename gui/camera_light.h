@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CameraLight: says over the picture that somebody is being filmed, for as long as it is so. GUI thread.
+// CameraLight: says over the picture that somebody is being filmed, for as long as it may be so, while a lost camera
+// is tried again too. GUI thread.
 #pragma once
 
 #include <QWidget>

@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kRefresh{500};
 
-using State = LiveStatus::State;
-
 }  // namespace
 
 LiveControl::LiveControl(const Parts& parts, LiveSession& session) : parts_(parts), session_(session) {
@@ -125,14 +123,14 @@ void LiveControl::setShown(bool shown) {
 void LiveControl::showState() {
     const bool on = session_.isOn();
     const LiveSource& source = parts_.settings.live.source;
-    const State state = session_.status().state;
-    const bool capturing = on && (state == State::opening || state == State::running);
+    const LiveSource& captured = session_.source();
+    const bool capturing = session_.status().capturing;  // be it lost, or stopped and not closed yet
     QAction* action = parts_.actions[ActionId::live];
     action->setText(on ? tr("&Stop") : tr("&Start"));
     action->setIconText(" " + (on ? tr("Stop") : tr("Start")));
     action->setChecked(on);
     parts_.sources.showSource(source);
-    parts_.canvas.light().showCapturing(capturing ? nameOf(source) : QString(), source.isCamera());
+    parts_.canvas.light().showCapturing(capturing ? nameOf(captured) : QString(), captured.isCamera());
     parts_.canvas.livePage().showSource(nameOf(source));
     parts_.canvas.livePage().setOpening(on);
     parts_.canvas.arrange();
@@ -166,7 +164,8 @@ void LiveControl::tellProblem(const LiveStatus& status) {
         banner.showError(problem);
     } else if (banner.isVisible() && banner.text() == problem_) {
         banner.dismiss();
-        if (status.state == State::running) banner.showDone(tr("%1 is back.").arg(nameOf(session_.source())));
+        if (status.state == LiveStatus::State::running)
+            banner.showDone(tr("%1 is back.").arg(nameOf(session_.source())));
     }
     problem_ = problem;
 }

@@ -7,7 +7,7 @@ namespace matte {
 namespace {
 
 bool same(const LiveStatus& one, const LiveStatus& other) {
-    return one.state == other.state && one.sourceProblem == other.sourceProblem &&
+    return one.state == other.state && one.capturing == other.capturing && one.sourceProblem == other.sourceProblem &&
            one.engineProblem == other.engineProblem && one.backgroundProblem == other.backgroundProblem &&
            one.personHidden == other.personHidden && one.source.size == other.source.size &&
            one.source.name == other.source.name && one.source.rate == other.source.rate &&

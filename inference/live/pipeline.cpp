@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "inference/error.h"
+#include "inference/live/capturing_source.h"
 
 namespace matte {
 namespace {
@@ -196,7 +197,8 @@ void Pipeline::readFrom(const Opening& opening) {
             const std::scoped_lock lock(mutex_);
             return frameMemory_;
         }();
-        return opening.open(memory, stop);
+        return std::make_unique<CapturingSource>([this](bool on) { tellCapturing(on); },
+                                                 [&] { return opening.open(memory, stop); });
     };
     const auto source = std::make_shared<ResumingSource>(open, [&](const std::string& lost) {
         if (!lost.empty()) tell(generation, State::lost, lost);
@@ -258,6 +260,15 @@ void Pipeline::tell(std::uint64_t generation, State state, const std::string& pr
         status_.state = state;
         status_.sourceProblem = problem;
         if (problem.empty()) status_.source = source;
+    }
+    onNews_();
+}
+
+/// Also of a source that was stopped, or replaced, until it is closed.
+void Pipeline::tellCapturing(bool on) {
+    {
+        const std::scoped_lock lock(mutex_);
+        status_.capturing = on;
     }
     onNews_();
 }

@@ -40,6 +40,7 @@ struct LivePicture {
 struct LiveStatus {
     enum class State { stopped = 1, opening, running, ended, lost };
     State state = State::stopped;
+    bool capturing = false;         ///< a source may be on, in any state: it is being opened, read or closed
     SourceInfo source;              ///< while running and after
     std::string sourceProblem;      ///< with State::lost: what happened and what to do
     EngineInfo engine;              ///< once it is made
@@ -129,6 +130,7 @@ private:
               LiveStatus::State state,
               const std::string& problem,
               const SourceInfo& source = {});
+    void tellCapturing(bool on);
 
     void work(const std::stop_token& quit);
     std::optional<Order> nextOrder(const std::stop_token& quit);

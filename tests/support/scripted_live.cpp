@@ -122,7 +122,16 @@ void FrameFeed::lose(const std::string& sentence) {
     wake_.notify_all();
 }
 
+void FrameFeed::refuse(const std::string& sentence) {
+    const std::scoped_lock lock(mutex_);
+    refused_ = sentence;
+}
+
 std::unique_ptr<FrameSource> FrameFeed::open() {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!refused_.empty()) throw Error(Area::source, refused_);
+    }
     ++opened_;
     return std::make_unique<Source>(*this);
 }

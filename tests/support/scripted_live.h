@@ -38,8 +38,9 @@ PixelMemory scriptedMemory();
 class FrameFeed {
 public:
     void push(int width = 8, int height = 4);
-    void end();                              ///< read() returns null once the frames are used up
-    void lose(const std::string& sentence);  ///< the next read() throws Error(source), once
+    void end();                                ///< read() returns null once the frames are used up
+    void lose(const std::string& sentence);    ///< the next read() throws Error(source), once
+    void refuse(const std::string& sentence);  ///< open() throws Error(source) until the sentence is empty
     [[nodiscard]] int opened() const { return opened_; }
     [[nodiscard]] std::unique_ptr<FrameSource> open();
 
@@ -48,7 +49,7 @@ private:
     std::mutex mutex_;
     std::condition_variable_any wake_;
     std::deque<Frame> frames_;
-    std::string lost_;
+    std::string lost_, refused_;
     bool ended_ = false;
     int pushed_ = 0;
     std::atomic<int> opened_ = 0;
