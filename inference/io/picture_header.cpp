@@ -91,14 +91,20 @@ PictureHeader inspectTiff(const Bytes& file, const std::string& name) {
     const auto width = directory->field(256), height = directory->field(257);
     if (!width.exists() || !height.exists()) refuseCutOff(name);
     const Size size = checkedSize(directory->value(width), directory->value(height), name);
-    const std::uint32_t bits = directory->valueOf(258, 1);
-    const std::uint32_t sampleFormat = directory->valueOf(339, 1);
+    constexpr std::uint16_t kBits = 258, kCompression = 259, kPhotometric = 262, kSamplesPerPixel = 277, kPlanar = 284,
+                            kExtraSamples = 338, kSampleFormat = 339;
+    // libtiff also reads numbers of types that don't belong into these fields: what it sees has to be what is checked.
+    for (const auto tag :
+         {kBits, kCompression, kPhotometric, kSamplesPerPixel, kPlanar, kExtraSamples, kSampleFormat}) {
+        if (directory->mentions(tag) && !directory->field(tag).exists()) refuseDamaged(name);
+    }
+    const std::uint32_t bits = directory->valueOf(kBits, 1);
+    const std::uint32_t sampleFormat = directory->valueOf(kSampleFormat, 1);
     if ((bits != 8 && bits != 16) || sampleFormat != 1) {
         throw Error(Area::input, name + " holds " + std::to_string(bits) + "-bit " +
                                      (sampleFormat == 3 ? "floating-point" : "whole-number") +
                                      " samples, which are not supported: save it with 8 or 16 bits a channel.");
     }
-    constexpr std::uint16_t kPhotometric = 262, kSamplesPerPixel = 277, kPlanar = 284, kExtraSamples = 338;
     // OpenCV has libtiff join planes of 8 bits, and reads 16-bit samples as if they lay side by side.
     if (bits == 16 && directory->valueOf(kPlanar, 1) == 2 && directory->valueOf(kSamplesPerPixel, 1) > 2) {
         throw Error(Area::input, name + " holds 16-bit colours in separate planes, which is not supported: save it " +

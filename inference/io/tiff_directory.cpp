@@ -27,19 +27,22 @@ std::optional<TiffDirectory> TiffDirectory::open(std::span<const std::uint8_t> t
     return std::nullopt;
 }
 
-TiffField TiffDirectory::field(std::uint16_t tag) const {
+std::optional<std::uint64_t> TiffDirectory::entry(std::uint16_t tag) const {
     const std::uint64_t directory = number(4, 4);
-    const std::uint32_t entries = number(directory, 2);
-    for (std::uint32_t i = 0; i < entries; ++i) {
-        const std::uint64_t entry = directory + 2 + i * kEntryBytes;
-        if (!bytes_.has(entry, kEntryBytes)) return {};
-        if (number(entry, 2) != tag) continue;
-        TiffField found{bytesOfType(number(entry + 2, 2)), number(entry + 4, 4), entry + 8};
-        const std::uint64_t bytes = std::uint64_t(found.count) * std::uint64_t(found.valueBytes);
-        if (bytes > 4) found.valueOffset = number(entry + 8, 4);
-        return bytes > 0 && bytes_.has(found.valueOffset, bytes) ? found : TiffField{};
+    const std::uint64_t end = directory + 2 + number(directory, 2) * kEntryBytes;
+    for (std::uint64_t at = directory + 2; at < end && bytes_.has(at, kEntryBytes); at += kEntryBytes) {
+        if (number(at, 2) == tag) return at;
     }
-    return {};
+    return std::nullopt;
+}
+
+TiffField TiffDirectory::field(std::uint16_t tag) const {
+    const auto at = entry(tag);
+    if (!at) return {};
+    TiffField found{bytesOfType(number(*at + 2, 2)), number(*at + 4, 4), *at + 8};
+    const std::uint64_t bytes = std::uint64_t(found.count) * std::uint64_t(found.valueBytes);
+    if (bytes > 4) found.valueOffset = number(*at + 8, 4);
+    return bytes > 0 && bytes_.has(found.valueOffset, bytes) ? found : TiffField{};
 }
 
 std::uint32_t TiffDirectory::value(const TiffField& field, std::uint32_t index) const {
@@ -66,9 +69,9 @@ std::vector<std::uint8_t> TiffDirectory::withField(std::uint16_t tag, std::uint1
     const std::uint64_t directory = number(4, 4);
     const std::uint64_t end = directory + 2 + number(directory, 2) * kEntryBytes;
     std::vector<std::uint8_t> lower, higher;  // the fields before and after the new one
-    for (std::uint64_t entry = directory + 2; entry < end && bytes_.has(entry, kEntryBytes); entry += kEntryBytes) {
-        const std::uint32_t other = number(entry, 2);
-        if (other != tag) append(other < tag ? lower : higher, bytes_.part(entry, kEntryBytes));
+    for (std::uint64_t at = directory + 2; at < end && bytes_.has(at, kEntryBytes); at += kEntryBytes) {
+        const std::uint32_t other = number(at, 2);
+        if (other != tag) append(other < tag ? lower : higher, bytes_.part(at, kEntryBytes));
     }
     const std::uint64_t kept = (lower.size() + higher.size()) / kEntryBytes;
 

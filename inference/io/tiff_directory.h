@@ -27,6 +27,8 @@ public:
 
     /// The field with this tag; one without values when it is missing, not of whole numbers, or beyond the file's end.
     [[nodiscard]] TiffField field(std::uint16_t tag) const;
+    /// Whether there is an entry with this tag, even one that field() can't read.
+    [[nodiscard]] bool mentions(std::uint16_t tag) const { return entry(tag).has_value(); }
     [[nodiscard]] std::uint32_t value(const TiffField& field, std::uint32_t index = 0) const;
     [[nodiscard]] std::uint32_t valueOf(std::uint16_t tag, std::uint32_t missing) const;
 
@@ -35,6 +37,8 @@ public:
     [[nodiscard]] std::vector<std::uint8_t> withField(std::uint16_t tag, std::uint16_t value) const;
 
 private:
+    /// Where the first entry with this tag begins.
+    [[nodiscard]] std::optional<std::uint64_t> entry(std::uint16_t tag) const;
     TiffDirectory(Bytes bytes, bool bigEndian) : bytes_(bytes), bigEndian_(bigEndian) {}
     [[nodiscard]] std::uint32_t number(std::uint64_t offset, int count) const {
         return bigEndian_ ? bytes_.big(offset, count) : bytes_.little(offset, count);

@@ -212,10 +212,15 @@ TEST(DecodeTiff, TakesSeparatePlanesOnlyOf8Bits) {
     };
     EXPECT_EQ(pixelOf(planarTiff(8, {10, 20, 30})), (std::vector<int>{10, 20, 30, 255}));
     EXPECT_EQ(pixelOf(planarTiff(16, {40})), (std::vector<int>{40, 40, 40, 255}));  // a single plane is no matter
-    const auto deep = planarTiff(16, {10, 20, 30});
+    auto deep = planarTiff(16, {10, 20, 30});
     EXPECT_EQ(refusal(Area::input, [&] { pixelOf(deep); }),
               "planes holds 16-bit colours in separate planes, which is not supported: save it with interleaved "
               "channels or with 8 bits a channel.");
+
+    // The last field says that there are planes, and libtiff also believes a signed number (type 9).
+    deep.at(deep.size() - 4 - 12 + 2) = 9;
+    EXPECT_EQ(refusal(Area::input, [&] { pixelOf(deep); }),
+              "planes is damaged and can't be decoded: copy or download it again.");
 }
 
 TEST(ReadImage, SaysWhatIsWrongWithTheFile) {
