@@ -23,6 +23,26 @@ std::string systemReason() {
     return std::string(std::strerror(errno));
 }
 
+/// Whether all was written; errno says why not.
+bool writeAll(int file, std::span<const std::uint8_t> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(file, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return false;
+        bytes = bytes.subspan(std::size_t(written));
+    }
+    return true;
+}
+
+/// Into a device or a pipe, which a file in its place would end.
+void writeThrough(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file < 0) refuse(path, " can't be written (" + systemReason() + "): choose another file.");
+    const bool written = writeAll(file, bytes);
+    const std::string reason = systemReason();
+    if (::close(file) != 0 || !written) refuse(path, " can't be written (" + reason + "): choose another file.");
+}
+
 /// A new file beside the target, gone again unless it was renamed over the target.
 class PartFile {
 public:
@@ -42,12 +62,7 @@ public:
     PartFile& operator=(const PartFile&) = delete;
 
     void write(std::span<const std::uint8_t> bytes) {
-        while (!bytes.empty()) {
-            const ssize_t written = ::write(file_, bytes.data(), bytes.size());
-            if (written < 0 && errno == EINTR) continue;
-            if (written < 0) fail();
-            bytes = bytes.subspan(std::size_t(written));
-        }
+        if (!writeAll(file_, bytes)) fail();
     }
     /// The name appears only once the bytes are on the disk: after a power cut there is the old file or the new one.
     void moveOverTarget() {
@@ -91,6 +106,9 @@ void checkTarget(const std::filesystem::path& path) {
 
 void writeFile(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
     checkTarget(path);
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return writeThrough(path, bytes);
     PartFile part(behindLinks(path));
     part.write(bytes);
     part.moveOverTarget();

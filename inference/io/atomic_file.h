@@ -13,7 +13,7 @@ namespace matte {
 void checkTarget(const std::filesystem::path& path);
 
 /// Throws Error(output): no such folder, not writable, disk full; an existing file is then as it was. A symbolic link
-/// stays one, and an existing file keeps its permissions.
+/// stays one, an existing file keeps its permissions, and a device or a pipe takes the bytes itself.
 void writeFile(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
 
 }  // namespace matte

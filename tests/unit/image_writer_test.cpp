@@ -3,10 +3,14 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "inference/error.h"
 #include "inference/io/bytes.h"
@@ -210,6 +214,22 @@ TEST(WriteImage, KeepsPermissionsAndLinks) {
     EXPECT_TRUE(fs::is_symlink(folder / "link.png"));
     EXPECT_EQ(readImage(folder / "real.png")->size(), (Size{9, 9}));
     EXPECT_EQ(fs::status(folder / "real.png").permissions(), fs::perms(0640));
+}
+
+/// A file renamed over a pipe or over /dev/null would end it.
+TEST(WriteImage, WritesThroughAPipe) {
+    const ScratchFolder folder;
+    const fs::path pipe = folder / "pipe.png";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const Image image = noise({40, 30}, PixelFormat::bgr8);
+    std::string sentence;
+    std::thread writer([&] { sentence = refusal(pipe, image.view()); });
+    std::ifstream reader(pipe, std::ios::binary);
+    const std::vector<std::uint8_t> bytes{std::istreambuf_iterator<char>(reader), {}};
+    writer.join();
+    EXPECT_EQ(sentence, "");
+    EXPECT_EQ(decodeImage(bytes, "what came through")->size(), image.size());
+    EXPECT_TRUE(fs::is_fifo(pipe));
 }
 
 }  // namespace
