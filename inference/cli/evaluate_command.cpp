@@ -106,12 +106,14 @@ private:
                                            : EngineKind::automatic;
     }
 
-    void find(const fs::path& input) {
+    void find(const fs::path& named) {
+        const fs::path input = named.has_filename() ? named : named.parent_path();  // without a slash at its end
+        std::error_code error;
         if (options_.sequence && input.string().starts_with("test:")) {
             work_.push_back({input, {}, {}, parseSource(input.string())});
             return;
         }
-        if (options_.sequence && !fs::is_directory(input)) {
+        if (options_.sequence && !fs::is_directory(input, error)) {
             work_.push_back({input, {}, {}, SourceSpec{SourceSpec::Kind::file, input.string(), {}, 0}});
             return;
         }

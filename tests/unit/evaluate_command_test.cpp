@@ -131,6 +131,21 @@ TEST_F(EvaluateCommand, RefusesWhatHoldsNothingToScore) {
         EXPECT_EQ(outcome.exitCode, 3) << outcome.err;
     }
     EXPECT_EQ(evaluate({at("empty"), "--size", "7"}).exitCode, 2);
+    fs::create_symlink("loop", folder_ / "loop");
+    for (const std::string& name : {at("loop"), at(std::string(300, 'n'))}) {
+        const Outcome outcome = evaluate({name, "--sequence"});
+        EXPECT_EQ(outcome.exitCode, 3) << outcome.err;
+        EXPECT_EQ(outcome.err.find("unexpected"), std::string::npos) << outcome.err;
+    }
+}
+
+TEST_F(EvaluateCommand, NamesFoldersThatEndInASlash) {
+    for (const char* set : {"day", "night"})
+        portrait(std::string(set) + "/one.png", std::string(set) + "/one-matte.png", {64, 48});
+    const Outcome outcome = evaluate({at("day") + "/", at("night") + "/", "--size", "32", "--json"});
+    ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
+    const json folders = json::parse(outcome.out)["sizes"][0]["folders"];
+    EXPECT_TRUE(folders.contains("day") && folders.contains("night")) << folders;
 }
 
 TEST_F(EvaluateCommand, FindsModelsByName) {
