@@ -2,6 +2,7 @@
 #include "inference/io/frame_source.h"
 
 #include "inference/io/camera_list.h"
+#include "inference/io/detached_source.h"
 #include "inference/io/folder_source.h"
 #include "inference/io/test_source.h"
 #include "inference/io/video_source.h"
@@ -18,7 +19,9 @@ std::unique_ptr<FrameSource> openSource(const SourceSpec& spec,
             if (std::error_code error; std::filesystem::is_directory(spec.name, error)) {
                 return std::make_unique<FolderSource>(spec.name, settings);
             }
-            return openVideo(spec.name, settings);
+            // An address that somebody left may hold OpenCV up: see openOrLeave.
+            return openOrLeave(
+                [path = spec.name, settings](const std::stop_token&) { return openVideo(path, settings); }, stop);
         case SourceSpec::Kind::camera: break;
     }
     return openCamera(spec.name, settings, stop);

@@ -52,7 +52,7 @@ public:
 
 /// Opens what `spec` names and waits for its first sign of life. Throws Error(input) for a file that is missing or no
 /// video, Error(source) for a camera or an address that can't be had; the sentence says what to do. Throws Cancelled
-/// when `stop` was asked for while a camera starts or an address is slow to answer.
+/// when `stop` was asked for while a camera starts, or an address or a file is slow to open.
 std::unique_ptr<FrameSource> openSource(const SourceSpec& spec,
                                         const CaptureSettings& settings,
                                         const std::stop_token& stop = {});
