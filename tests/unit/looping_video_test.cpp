@@ -128,24 +128,23 @@ TEST(LoopingVideo, EndsAtOnceBetweenTwoFrames) {
 
 // As when OpenCV still opens an address that does not answer, and opens nothing else meanwhile.
 TEST(LoopingVideo, ItsEndDoesNotWaitForAFileThatHangsInOpening) {
+    struct Network {
+        std::promise<void> asked, answer;
+    };
+    const auto network = std::make_shared<Network>();
     const ScratchFolder folder;
-    writeVideo(folder / "a.mp4");
-    std::promise<void> answer, opening, closed;
-    auto video = std::make_unique<LoopingVideo>(
-        (folder / "a.mp4").string(), PixelMemory{},
-        [&, answered = answer.get_future().share()](const fs::path& path, const CaptureSettings& settings) {
-            opening.set_value();
-            answered.wait();
-            auto source = openVideo(path, settings);
-            closed.set_value_at_thread_exit();
-            return source;
-        });
-    opening.get_future().wait();
-    auto ended = std::async(std::launch::async, [&] { video.reset(); });
+    auto video = std::make_unique<LoopingVideo>(writeVideo(folder / "a.mp4").string(), PixelMemory{},
+                                                [network](const fs::path& path, const CaptureSettings& settings) {
+                                                    network->asked.set_value();
+                                                    network->answer.get_future().wait();
+                                                    return openVideo(path, settings);
+                                                });
+    network->asked.get_future().wait();
+    const auto ended = std::async(std::launch::async, [&] { video.reset(); });
     EXPECT_EQ(ended.wait_for(20s), std::future_status::ready) << "the end waits for the opening";
-    answer.set_value();
-    closed.get_future().wait();  // the thread that was left behind ends by itself
+    network->answer.set_value();
     ended.wait();
+    EXPECT_TRUE(soon([&] { return network.use_count() == 1; })) << "the thread that opens was left for ever";
 }
 
 TEST(LoopingVideo, AVideoThatBreaksOffSaysSoAndItsLastFrameStays) {
