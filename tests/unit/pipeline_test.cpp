@@ -5,7 +5,6 @@
 #include <fstream>
 #include <functional>
 #include <optional>
-#include <semaphore>
 #include <sstream>
 #include <thread>
 
@@ -226,63 +225,6 @@ TEST_F(Live, ALostSourceIsOpenedAgainUntilItIsBack) {
     EXPECT_EQ(feed.opened(), 2);
     EXPECT_EQ(pipeline.status().state, State::running);
     EXPECT_EQ(pipeline.status().sourceProblem, "");
-}
-
-/// Takes as long to switch on and off as the test lets it.
-struct SlowCamera {
-    std::counting_semaphore<> on{0}, off{0};
-    static void await(std::counting_semaphore<>& let) { EXPECT_TRUE(let.try_acquire_for(20s)); }
-};
-
-class SlowSource : public FrameSource {
-public:
-    SlowSource(std::shared_ptr<SlowCamera> camera, std::unique_ptr<FrameSource> frames)
-        : camera_(std::move(camera)), frames_(std::move(frames)) {
-        SlowCamera::await(camera_->on);
-    }
-    ~SlowSource() override { SlowCamera::await(camera_->off); }
-    SlowSource(const SlowSource&) = delete;
-    SlowSource& operator=(const SlowSource&) = delete;
-    std::optional<Frame> read(std::stop_token stop) override { return frames_->read(stop); }
-    [[nodiscard]] SourceInfo info() const override { return frames_->info(); }
-
-private:
-    const std::shared_ptr<SlowCamera> camera_;
-    const std::unique_ptr<FrameSource> frames_;
-};
-
-TEST_F(Live, ItSaysThatACameraMayBeOnUntilItIsClosed) {
-    const auto is = [this](State state, bool capturing) {
-        return soon([&] {
-            const LiveStatus status = pipeline.status();
-            return status.state == state && status.capturing == capturing;
-        });
-    };
-    const auto camera = std::make_shared<SlowCamera>();
-    EXPECT_FALSE(pipeline.status().capturing);
-    pipeline.start(
-        [this, camera](PixelMemory, std::stop_token) { return std::make_unique<SlowSource>(camera, feed.open()); });
-    EXPECT_TRUE(is(State::opening, true));
-    camera->on.release();
-    feed.push();
-    EXPECT_TRUE(is(State::running, true));
-
-    feed.refuse("The camera is gone: plug it in again.");
-    feed.lose("The camera is gone: plug it in again.");
-    camera->off.release();
-    EXPECT_TRUE(is(State::lost, false));
-    feed.refuse("");
-    EXPECT_TRUE(is(State::lost, true)) << "it is tried again, and sends nothing yet";
-    camera->on.release();
-    feed.push();
-    EXPECT_TRUE(is(State::running, true));
-
-    const int before = news;
-    pipeline.stop();
-    EXPECT_TRUE(is(State::stopped, true)) << "it is still being closed";
-    camera->off.release();
-    EXPECT_TRUE(is(State::stopped, false));
-    EXPECT_TRUE(soon([&] { return news >= before + 2; })) << "of both";
 }
 
 TEST_F(Live, AFileThatCantBeReadIsNotTriedAgain) {
