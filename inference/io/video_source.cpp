@@ -154,16 +154,22 @@ private:
     std::uint64_t number_ = 0, inPass_ = 0;
 };
 
-/// Whether the file begins as text does. FFmpeg would open playlists, which name other files, and draw other texts.
-bool isText(const std::filesystem::path& path) {
+/// Whether FFmpeg may take this for a text to draw, or for a list that makes it open other files. Such a list need not
+/// begin the file (a tag of music may), nor be text throughout.
+bool isTextOrList(const std::filesystem::path& path) {
+    constexpr std::size_t kTextBytes = 4096, kListBytes = 1 << 20;  // FFmpeg looks at no more for what a file is
+    constexpr std::array kLists{"#extm3u", "ffconcat version", "dash:profile:", "<compositionplaylist"};
+    std::string begin(kListBytes, '\0');
     std::ifstream file(path, std::ios::binary);
-    std::array<char, 4096> begin{};
-    file.read(begin.data(), begin.size());
-    const auto count = std::size_t(file.gcount());
-    return std::all_of(begin.begin(), begin.begin() + std::ptrdiff_t(count), [](char c) {
+    file.read(begin.data(), std::streamsize(begin.size()));
+    begin.resize(std::size_t(file.gcount()));
+    const auto isPrintable = [](char c) {
         return (static_cast<unsigned char>(c) >= ' ' && c != 0x7f) || c == '\n' || c == '\r' || c == '\t' ||
                c == '\f' || c == 0x1b;
-    });
+    };
+    if (std::ranges::all_of(begin.substr(0, kTextBytes), isPrintable)) return true;
+    for (char& c : begin) c = char(std::tolower(static_cast<unsigned char>(c)));
+    return std::ranges::any_of(kLists, [&](const char* list) { return begin.find(list) != std::string::npos; });
 }
 
 std::unique_ptr<FrameSource> makeSource(cv::VideoCapture capture,
@@ -198,7 +204,7 @@ std::unique_ptr<FrameSource> openVideo(const std::filesystem::path& path, const 
     if (fs::file_size(path, error) == 0) throw Error(Area::input, name + " is empty: choose another video.");
     cv::VideoCapture capture;
     // An absolute path can't be taken for an address or an option.
-    if (isText(path) || !capture.open(fs::absolute(path).string(), cv::CAP_FFMPEG)) {
+    if (isTextOrList(path) || !capture.open(fs::absolute(path).string(), cv::CAP_FFMPEG)) {
         throw Error(Area::input, name + " is no video that can be read, or is damaged: choose another or convert it.");
     }
     return makeSource(capture, {path.filename().string(), {}, 0, false, {}}, false, settings);

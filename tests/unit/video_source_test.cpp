@@ -175,6 +175,15 @@ TEST(VideoSource, SaysWhatIsWrongWithAFile) {
     // A playlist would make FFmpeg open what it names.
     std::ofstream(folder / "list.m3u8") << "#EXTM3U\n#EXTINF:1,\n" << makeVideo(folder / "a.mp4").string() << "\n";
     EXPECT_NE(refusal(folder / "list.m3u8").find("no video"), std::string::npos);
+    // Nor one that a control byte or a tag of music makes look like no text; the last one names itself.
+    const std::string other = "\nfile " + (folder / "a.mp4").string() + "\n", tag("ID3\3\0\0\0\0\0\5?????", 15);
+    for (const std::string& list :
+         {"#EXTM3U\n#\1\n#EXT-X-TARGETDURATION:10\n#EXTINF:1,\n" + (folder / "a.mp4").string() + "\n#EXT-X-ENDLIST\n",
+          "ffconcat version 1.0\n#\1" + other, tag + "ffconcat version 1.0" + other,
+          std::string("ffconcat version 1.0\n#\1\nfile list.mp4\n")}) {
+        std::ofstream(folder / "list.mp4", std::ios::binary) << list;
+        EXPECT_NE(refusal(folder / "list.mp4").find("no video"), std::string::npos) << list;
+    }
     std::ofstream(folder / "noise.mp4", std::ios::binary) << std::string(5000, '\0') + std::string(5000, '\xfe');
     EXPECT_NE(refusal(folder / "noise.mp4").find("no video"), std::string::npos);
     fs::resize_file(folder / "a.mp4", fs::file_size(folder / "a.mp4") / 2);
