@@ -177,6 +177,10 @@ CLI::App* addBenchCommand(CLI::App& app, BenchOptions& options) {
 
 ExitCode runBenchCommand(const BenchOptions& options, const std::stop_token& stop) {
     if (!options.json.empty()) checkTarget(options.json);
+    std::error_code error;
+    if (options.base == 0 && std::filesystem::equivalent(findModel(options.model), options.json, error)) {
+        throw Error(Area::usage, "--json " + options.json.string() + " would overwrite the model: name another file.");
+    }
     if (options.overlayCost) return runOverlayCost(options, stop);
     BenchReport report;
     report.frame = parseSize("--frame", options.frame);
@@ -191,7 +195,9 @@ ExitCode runBenchCommand(const BenchOptions& options, const std::stop_token& sto
         report.network = benchOnCpu(unet, report.input, options.engine.precision, options.frames, stop);
     }
     {
-        const auto engine = Engine::create(std::move(unet), options.engine);
+        EngineOptions engineOptions = options.engine;
+        engineOptions.networkLongestSide = report.input.longest();
+        const auto engine = Engine::create(std::move(unet), engineOptions);
         benchFrames(*engine, options, report, stop);
         report.engine = engine->info();
     }

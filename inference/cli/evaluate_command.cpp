@@ -238,6 +238,7 @@ CLI::App* addEvaluateCommand(CLI::App& app, EvaluateOptions& options) {
     evaluate->add_flag("--sequence", options.sequence, "What is named are sequences, run as live pictures are");
     evaluate->add_option("--size", options.sizes, "Longest sides of the network's input, separated by commas")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->check(CLI::Range(32, 2048).description(""))
         ->type_name("N,N…");
     evaluate->add_option("--model", options.model, "Another model: a .safetensors file, or portrait-lite")

@@ -52,6 +52,7 @@ CLI::App* addLabCommand(CLI::App& app, LabCommandOptions& options) {
     lab->add_option("TABLE", options.tables, "conv, layers, network, xnor or stencil; all of them when none is named");
     lab->add_option("--methods", options.methods, "Only these methods, separated by commas")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->type_name("NAMES");
     lab->add_option("--device", options.device, "Only this device: cpu or gpu")->type_name("WHICH");
     lab->add_option("--only", options.only, "conv, layers: only layers whose name holds this, such as 64x128")

@@ -3,16 +3,19 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <fstream>
 
 #include "inference/bench/network_bench.h"
 #include "inference/cli/exit_code.h"
+#include "tests/support/model_file.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
 
 namespace matte {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 using test::Outcome;
 using test::runCli;
@@ -113,6 +116,16 @@ TEST_F(Bench, RefusesWhatMakesNoSense) {
         EXPECT_EQ(outcome.exitCode, wrong.exitCode) << wrong.words.back() << outcome.err;
         EXPECT_NE(outcome.err.find(wrong.part), std::string::npos) << outcome.err;
     }
+}
+
+TEST_F(Bench, NeverOverwritesTheModelThatItMeasures) {
+    const std::string model = (folder_ / "model.safetensors").string();
+    test::writeModel(model, test::randomUNet({4, 8, 16}, 1));
+    const auto before = fs::file_size(model);
+    const Outcome outcome = runCli({"bench", "--engine", "cpu", "--model", model, "--json", model, "--frame", "64x64"});
+    EXPECT_EQ(outcome.exitCode, kExitUsage);
+    EXPECT_NE(outcome.err.find("would overwrite the model"), std::string::npos) << outcome.err;
+    EXPECT_EQ(fs::file_size(model), before);
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ TEST_F(EvaluateCommand, RefusesWhatHoldsNothingToScore) {
 TEST_F(EvaluateCommand, NamesFoldersThatEndInASlash) {
     for (const char* set : {"day", "night"})
         portrait(std::string(set) + "/one.png", std::string(set) + "/one-matte.png", {64, 48});
-    const Outcome outcome = evaluate({at("day") + "/", at("night") + "/", "--size", "32", "--json"});
+    const Outcome outcome = evaluate({"--size", "32", at("day") + "/", at("night") + "/", "--json"});
     ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
     const json folders = json::parse(outcome.out)["sizes"][0]["folders"];
     EXPECT_TRUE(folders.contains("day") && folders.contains("night")) << folders;
