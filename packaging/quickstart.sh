@@ -40,7 +40,15 @@ if command -v nvidia-smi >/dev/null && computeCapability=$(nvidia-smi --query-gp
     architecture=${computeCapability/./}
     # Hopper's matrix instructions are in the `a` variant only.
     case $architecture in 90) architecture=90a ;; esac
-    options+=(-DCMAKE_CUDA_ARCHITECTURES="$architecture-real")
+    if [ "${computeCapability%.*}" -lt 8 ]; then
+        echo "The GPU has compute capability $computeCapability, and Matte's kernels need 8.0: building for the CPU alone."
+        options+=(-DMATTE_CUDA=OFF)
+    elif command -v nvcc >/dev/null && ! nvcc --list-gpu-code | grep -qx "sm_${computeCapability/./}"; then
+        echo "The CUDA toolkit is older than the GPU (compute capability $computeCapability): building for the CPU alone. A newer toolkit brings the GPU."
+        options+=(-DMATTE_CUDA=OFF)
+    else
+        options+=(-DCMAKE_CUDA_ARCHITECTURES="$architecture-real")
+    fi
 fi
 configureAndBuild build/release "${options[@]}"
 
