@@ -34,7 +34,7 @@ private:
 
     LiveSession& session_;
     QSet<QString> given_;  ///< every file's name so far
-    QString waitingFor_;  ///< the cut-out's file; empty when none is under way
+    QString waitingFor_;   ///< the cut-out's file; empty when none is under way
     QTimer patience_;
 };
 
