@@ -44,9 +44,10 @@ QToolButton* primaryTool(QAction* action, const QString& iconName) {
     QObject::connect(button, &QToolButton::clicked, action, &QAction::trigger);
     QObject::connect(action, &QAction::enabledChanged, button, &QToolButton::setEnabled);
     if (!action->isCheckable()) return button;
-    QObject::connect(action, &QAction::toggled, button, [button, action, iconName](bool on) {
+    // Not `toggled`: a click toggles the action before what it starts has given it its new text.
+    QObject::connect(action, &QAction::changed, button, [button, action, iconName] {
         button->setText(action->iconText());
-        button->setIcon(glyph(on ? "stop" : iconName, QPalette::HighlightedText));
+        button->setIcon(glyph(action->isChecked() ? "stop" : iconName, QPalette::HighlightedText));
     });
     return button;
 }

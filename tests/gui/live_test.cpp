@@ -15,6 +15,7 @@
 #include <QSignalSpy>
 #include <QSlider>
 #include <QTest>
+#include <QToolButton>
 #include <QUrl>
 
 #include "gui/bare_window.h"
@@ -177,6 +178,21 @@ private Q_SLOTS:
                           Qt::ShiftModifier, Qt::NoScrollPhase, false);
         QCoreApplication::sendEvent(&viewport, &wheel);
         QVERIFY(document.look().stand.scale > 1);
+    }
+
+    void theButtonSaysWhatItDoes() {
+        LiveFixture live;
+        const auto says = [&](const QString& words) {
+            const auto buttons = live.window().findChildren<QToolButton*>("primary");
+            return std::any_of(buttons.begin(), buttons.end(), [&](auto* b) { return b->text().trimmed() == words; });
+        };
+        for (int i = 0; i < 2; ++i) {
+            QVERIFY(says("Start") && !says("Stop"));
+            live.press(Qt::Key_Space);
+            QVERIFY(says("Stop") && !says("Start"));
+            live.press(Qt::Key_Space);
+        }
+        QVERIFY(says("Start"));
     }
 
     void aDragOfThePersonEndsWithTheLiveView() {
