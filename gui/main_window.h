@@ -56,7 +56,7 @@ public:
     void setMode(Mode mode);
     /// Enters live mode with what `text` names, as parseSource() reads it, and starts; empty text is nothing.
     void goLive(const QString& text);
-    /// Takes over a profile's look, as one step, and its source.
+    /// Takes over a profile's look, as one step, and its source. An index that is none changes nothing.
     void applyProfile(int index);
     [[nodiscard]] Profiles& profiles() { return *profiles_; }
     [[nodiscard]] Snapshots& snapshots() { return *snapshots_; }

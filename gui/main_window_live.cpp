@@ -114,7 +114,8 @@ bool MainWindow::eventFilter(QObject* object, QEvent* event) {
 
 /// A picture that was not read yet arrives a moment later; until then the background stays as it is.
 void MainWindow::applyProfile(int index) {
-    const Profile profile = settings_.live.profiles.value(index);
+    if (index < 0 || index >= settings_.live.profiles.size()) return;
+    const Profile profile = settings_.live.profiles[index];
     Look look = profile.look;
     const bool picture = look.background.kind == Background::Kind::image && !look.background.image;
     if (picture) look.background = document_.look().background;

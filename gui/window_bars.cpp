@@ -227,7 +227,7 @@ QList<QWidget*> WindowBars::parts() const {
 }
 
 void WindowBars::showProfiles(const QList<Profile>& profiles) {
-    profiles_->clear();
+    qDeleteAll(profiles_->actions());  // clear() would leave them to the window, with their keys
     profiles_->setEnabled(!profiles.isEmpty());
     for (int i = 0; i < profiles.size(); ++i) {
         QAction* action = profiles_->addAction(QString(profiles[i].name).replace("&", "&&"));

@@ -15,5 +15,6 @@ int runLiveTests(int argc, char** argv);
 int runLiveFaultTests(int argc, char** argv);
 int runMethodTests(int argc, char** argv);
 int runLiveViewTests(int argc, char** argv);
+int runProfileTests(int argc, char** argv);
 
 }  // namespace matte::test

@@ -28,7 +28,6 @@
 #include "gui/live_page.h"
 #include "gui/look_panel.h"
 #include "gui/person_group.h"
-#include "gui/profiles.h"
 #include "gui/slider_row.h"
 #include "gui/snapshots.h"
 #include "gui/source_picker.h"
@@ -331,23 +330,6 @@ private Q_SLOTS:
         for (const auto& arguments : saved) files.insert(arguments[0].toString());
         QCOMPARE(files.size(), 3);
         for (const QString& file : files) QVERIFY2(!QImage(file).isNull(), qPrintable(file));
-    }
-
-    void profilesKeepLookAndSource() {
-        LiveFixture live;
-        LiveSource desk;
-        desk.spec.name = "Desk";
-        Look look;
-        look.threshold = 0.3F;
-        QVERIFY(live.window().profiles().keep({"Evening", look, desk}));
-        live.base.restart();
-        live.press(Qt::Key_1, Qt::ControlModifier);
-        QCOMPARE(live.window().document().look().threshold, 0.3F);
-        QVERIFY(live.window().settings().live.source == desk);
-        live.press(Qt::Key_Z, Qt::ControlModifier);
-        QVERIFY(live.window().document().look().threshold != 0.3F);
-        live.window().profiles().forget("Evening");
-        QVERIFY(live.window().settings().live.profiles.isEmpty());
     }
 
     void theSmallWindowComesAndGoes() {
