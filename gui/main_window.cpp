@@ -106,12 +106,13 @@ void MainWindow::arrange() {
 void MainWindow::restoreSettings(const std::optional<Background>& background) {
     Look look = settings_.look;
     if (background) look.background = *background;
-    if (look.background.kind == Background::Kind::image) {
-        rememberedPicture_ = QString::fromStdString(look.background.imagePath);
-        look.background.kind = Background::Kind::color;  // until the picture was read: nothing of the room
-        setBackgroundPicture(rememberedPicture_);
-    }
+    const bool picture = look.background.kind == Background::Kind::image;
+    if (picture) look.background.kind = Background::Kind::color;  // until it was read: nothing of the room
     document_.resetLook(look);
+    if (picture) {
+        standIn_ = look.background;
+        awaitPicture(look.background.imagePath, {});
+    }
     restoreGeometry(settings_.geometry);
     theme_.setChoice(settings_.theme);
     bars_->showRecent(settings_.recentFiles);
@@ -205,22 +206,6 @@ void MainWindow::setShowing(Showing showing) {
     requestRender();
 }
 
-void MainWindow::backgroundLoaded(const Background& read) {
-    Look look = document_.look();
-    look.background.kind = Background::Kind::image;
-    look.background.image = read.image;
-    look.background.imagePath = read.imagePath;
-    look.background.moving = read.moving;
-    if (read.imagePath == rememberedPicture_.toStdString()) {
-        document_.resetLook(look);
-    } else {
-        document_.finishGesture();
-        document_.edit(look, LookControl::image);
-        document_.finishGesture();
-    }
-    rememberedPicture_.clear();
-}
-
 void MainWindow::exportTo(const QString& path) {
     session_.exportTo(path, photoLook());
 }
@@ -292,6 +277,7 @@ void MainWindow::openSample() {
 
 void MainWindow::cancelOrClose() {
     if (canvas_->progress().isBusy()) {
+        awaited_.reset();
         session_.cancel();
     } else if (canvas_->banner().isVisible()) {
         canvas_->banner().dismiss();
@@ -315,11 +301,7 @@ void MainWindow::saveSettings() {
     settings_.geometry = bare_->geometry();
     settings_.look = document_.look();
     // A remembered picture that could not be read (yet) is still the user's choice.
-    Background& background = settings_.look.background;
-    if (!rememberedPicture_.isEmpty() && background.kind == Background::Kind::color &&
-        background.imagePath == rememberedPicture_.toStdString()) {
-        background.kind = Background::Kind::image;
-    }
+    if (standIn_) settings_.look.background.kind = Background::Kind::image;
     settings_.theme = theme_.choice();
     settings_.panelVisible = actions_[ActionId::panel]->isChecked();
     settings_.splitVisible = actions_[ActionId::split]->isChecked();

@@ -39,6 +39,14 @@ struct Startup {
     bool watchCameras = true;                         ///< false: the list of cameras stays empty until it is set
 };
 
+/// The background picture that was asked for last, while it is being read.
+struct AwaitedPicture {
+    std::string path;
+    std::optional<LookControl> control{};  ///< of the step that it makes; none: remembered from the last time
+    Background before{};                   ///< what stands there meanwhile
+    int steps = 0;                         ///< how many there were; with one of them undone it is wanted no more
+};
+
 class MainWindow : public QMainWindow {
     Q_OBJECT
     Q_DISABLE_COPY_MOVE(MainWindow)
@@ -50,7 +58,8 @@ public:
     ~MainWindow() override;
 
     void openPhoto(const PhotoSource& source) { session_.open(source); }
-    void setBackgroundPicture(const QString& path) { session_.loadBackground(path); }
+    /// A picture or a video, once it was read; unless another background was chosen until then.
+    void setBackgroundPicture(const QString& path);
     void exportTo(const QString& path);
     void setShowing(Showing showing);
     void setMode(Mode mode);
@@ -105,7 +114,10 @@ private:
 
     void photoOpened(const OpenedPhoto& photo);
     void pictureRendered(const Rendered& picture);
+    void awaitPicture(const std::string& path, std::optional<LookControl> control);
     void backgroundLoaded(const Background& read);
+    void backgroundChanged(Background now);
+    void undo();
     void pictureExported(const QString& path);
     void take(const QMimeData& incoming);
     void takeLive(const QString& file);
@@ -137,8 +149,9 @@ private:
     BareWindow* bare_;
     Showing showing_ = Showing::result;
     std::optional<RenderRequest> requested_;
-    QString rememberedPicture_;  ///< read at the start; arrives without an undo step
-    EngineInfo engine_;          ///< of the photos
+    std::optional<AwaitedPicture> awaited_;
+    std::optional<Background> standIn_;  ///< for a remembered picture that could not be read (yet), until it is changed
+    EngineInfo engine_;                  ///< of the photos
 };
 
 }  // namespace matte

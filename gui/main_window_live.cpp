@@ -112,20 +112,4 @@ bool MainWindow::eventFilter(QObject* object, QEvent* event) {
     return QMainWindow::eventFilter(object, event);
 }
 
-/// A picture that was not read yet arrives a moment later; until then the background stays as it is.
-void MainWindow::applyProfile(int index) {
-    if (index < 0 || index >= settings_.live.profiles.size()) return;
-    const Profile profile = settings_.live.profiles[index];
-    Look look = profile.look;
-    const bool picture = look.background.kind == Background::Kind::image && !look.background.image;
-    if (picture) look.background = document_.look().background;
-    // First, because each kind of source has a mirror setting of its own.
-    if (profile.source != settings_.live.source) liveControl_->choose(profile.source);
-    document_.finishGesture();
-    document_.edit(look, LookControl::profile);
-    document_.finishGesture();
-    if (picture) setBackgroundPicture(QString::fromStdString(profile.look.background.imagePath));
-    canvas_->banner().showDone(profile.name);
-}
-
 }  // namespace matte

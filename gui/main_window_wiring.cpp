@@ -103,7 +103,7 @@ void MainWindow::connectView() {
 void MainWindow::connectLook() {
     const QUndoStack& steps = document_.undoStack();
     QAction *undo = actions_[ActionId::undo], *redo = actions_[ActionId::redo];
-    connect(undo, &QAction::triggered, &document_, &Document::undo);
+    connect(undo, &QAction::triggered, this, &MainWindow::undo);
     connect(redo, &QAction::triggered, &document_, &Document::redo);
     connect(&steps, &QUndoStack::canUndoChanged, undo, &QAction::setEnabled);
     connect(&steps, &QUndoStack::canRedoChanged, redo, &QAction::setEnabled);
@@ -114,6 +114,7 @@ void MainWindow::connectLook() {
     undo->setEnabled(false);
     redo->setEnabled(false);
     connect(&document_, &Document::lookChanged, this, &MainWindow::requestRender);
+    connect(&document_, &Document::lookChanged, this, [this](const Look& look) { backgroundChanged(look.background); });
     connect(actions_[ActionId::resetLook], &QAction::triggered, this, [this] {
         document_.finishGesture();
         document_.edit(Look{}, LookControl::all);

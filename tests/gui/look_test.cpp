@@ -149,6 +149,31 @@ private Q_SLOTS:
         fixture.restart();
         QTRY_VERIFY(fixture.hasError());  // it is still asked for: the file may be back
     }
+
+    void aColourInPlaceOfABackgroundThatIsGoneIsKept() {
+        WindowFixture fixture;
+        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}));
+        QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
+        std::filesystem::remove(fixture.folder / "sea.png");
+        fixture.restart();
+        QTRY_VERIFY(fixture.hasError());
+        fixture.window->document().edit(LookControl::color, [](Look& look) { look.background.color = {7, 8, 9}; });
+        fixture.restart();
+        QVERIFY(fixture.window->settings().look.background.kind == Background::Kind::color);
+    }
+
+    void aRememberedPictureThatComesLateLeavesANewerChoice() {
+        WindowFixture fixture;
+        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}));
+        QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
+        fixture.window->close();
+        fixture.window = std::make_unique<MainWindow>(fakeEngine(fixture.log), *fixture.store, fixture.startup);
+        fixture.window->panel().kinds().button(int(Background::Kind::blur))->click();
+        fixture.showWindow();
+        fixture.open();  // after the picture
+        QTRY_COMPARE(fixture.shownColor(), QColor(50, 50, 50));
+        QVERIFY(fixture.window->document().look().background.kind == Background::Kind::blur);
+    }
 };
 
 int runLookTests(int argc, char** argv) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profiles: looks and sources under a key.
+#include <QAbstractButton>
+#include <QButtonGroup>
 #include <QTest>
 
 #include "gui/live_control.h"
+#include "gui/look_panel.h"
 #include "gui/profiles.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/live_fixture.h"
@@ -21,6 +24,30 @@ LiveSource named(const std::string& name) {
     source.spec.name = name;
     return source;
 }
+
+/// A window that has just started, with a profile whose picture was not read yet, and the pictures read since.
+struct PictureProfile {
+    PictureProfile() {
+        Look look = withThreshold(0.3F);
+        look.background.kind = Background::Kind::image;
+        look.background.imagePath = sea;
+        look.background.placement = Placement::fit;
+        look.background.position = 0.2F;
+        look.background.color = {1, 2, 3};
+        live.window().profiles().keep({"Evening", look, {}});
+        live.base.restart();
+        QObject::connect(&live.window().session(), &PhotoSession::backgroundLoaded, &live.window(), [this] { ++read; });
+    }
+    void apply() { live.press(Qt::Key_1, Qt::ControlModifier); }
+    [[nodiscard]] const Look& look() const { return live.window().document().look(); }
+    [[nodiscard]] bool shows(const std::string& path) const {
+        return look().background.kind == Background::Kind::image && look().background.imagePath == path;
+    }
+
+    LiveFixture live;
+    std::string sea = writePhoto(live.base.folder / "sea.png").toStdString();
+    int read = 0;
+};
 
 }  // namespace
 
@@ -66,6 +93,53 @@ private Q_SLOTS:
         live.window().applyProfile(0);
         QVERIFY(live.window().document().look() == before);
         QVERIFY(live.window().settings().live.source == named("Door"));
+    }
+
+    void aPictureComesAsItWasLaidAndAsOneStep() {
+        PictureProfile profile;
+        const Look before = profile.look();
+        profile.apply();
+        QVERIFY(profile.look().background.kind == before.background.kind);  // until the picture was read
+        QTRY_VERIFY(profile.shows(profile.sea));
+        QCOMPARE(profile.look().background.placement, Placement::fit);
+        QCOMPARE(profile.look().background.position, 0.2F);
+        QVERIFY((profile.look().background.color == Rgb{1, 2, 3}));
+        profile.live.press(Qt::Key_Z, Qt::ControlModifier);
+        QVERIFY(profile.look() == before);
+        profile.live.press(Qt::Key_Y, Qt::ControlModifier);
+        QVERIFY(profile.shows(profile.sea));
+    }
+
+    void aPictureThatComesLateLeavesANewerChoice() {
+        PictureProfile profile;
+        profile.apply();
+        profile.live.window().panel().kinds().button(int(Background::Kind::blur))->click();
+        QTRY_COMPARE(profile.read, 1);
+        QVERIFY(profile.look().background.kind == Background::Kind::blur);
+    }
+
+    void aPictureOfAProfileThatWasUndoneStaysAway() {
+        PictureProfile profile;
+        const Look before = profile.look();
+        profile.apply();
+        profile.live.press(Qt::Key_Z, Qt::ControlModifier);
+        QTRY_COMPARE(profile.read, 1);
+        QVERIFY(profile.look() == before);
+    }
+
+    void ofTwoPicturesTheOneAskedForLastStays() {
+        PictureProfile profile;
+        const std::string wall = writePhoto(profile.live.base.folder / "wall.png").toStdString();
+        profile.live.window().setBackgroundPicture(QString::fromStdString(wall));
+        profile.apply();
+        QTRY_COMPARE(profile.read, 2);
+        QVERIFY(profile.shows(profile.sea));
+        QCOMPARE(profile.live.window().document().undoStack().count(), 1);
+        profile.live.press(Qt::Key_Z, Qt::ControlModifier);
+        profile.apply();
+        profile.live.window().setBackgroundPicture(QString::fromStdString(wall));
+        QTRY_COMPARE(profile.read, 4);
+        QVERIFY(profile.shows(wall));
     }
 };
 
