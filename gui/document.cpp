@@ -45,8 +45,8 @@ public:
           control_(control),
           gesture_(document.gesture_) {}
 
-    void undo() override { document_.apply(before_); }
-    void redo() override { document_.apply(after_); }
+    void undo() override { change(before_); }
+    void redo() override { change(after_); }
     [[nodiscard]] int id() const override { return int(control_); }
     bool mergeWith(const QUndoCommand* other) override {
         const auto& next = static_cast<const SetLook&>(*other);
@@ -57,6 +57,12 @@ public:
     }
 
 private:
+    /// Mirroring goes with the source, which may be another one by now: only a step that changed it brings it back.
+    void change(Look look) {
+        if (before_.stand.mirrored == after_.stand.mirrored) look.stand.mirrored = document_.look().stand.mirrored;
+        document_.apply(look);
+    }
+
     Document& document_;
     Look before_, after_;
     LookControl control_;

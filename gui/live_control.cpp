@@ -85,6 +85,11 @@ void LiveControl::adoptMirror() {
     parts_.document.adopt(look);
 }
 
+bool LiveControl::mirroredAtFirst() const {
+    if (mode() == Mode::photo) return parts_.document.look().stand.mirrored;
+    return parts_.settings.live.source.isCamera() ? LiveSettings{}.mirrorCameras : LiveSettings{}.mirrorOthers;
+}
+
 void LiveControl::start() {
     if (mode() != Mode::live) Q_EMIT liveWanted();
     session_.setLook(parts_.document.look());

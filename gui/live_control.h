@@ -38,6 +38,8 @@ public:
     /// Enters or leaves live mode; leaving turns the camera off.
     void setMode(Mode mode);
     [[nodiscard]] Mode mode() const { return parts_.settings.live.mode; }
+    /// As Matte starts: a camera is a mirror. A photo has nothing to be mirrored: what the live source has stays.
+    [[nodiscard]] bool mirroredAtFirst() const;
     void start();
     void stop();
     /// Takes over a source, and starts it at once when another one is on.

@@ -64,6 +64,8 @@ void MainWindow::applyProfile(int index) {
     if (unread) takePicture(look.background, document_.look().background);
     // First, because each kind of source has a mirror setting of its own.
     if (profile.source != settings_.live.source) liveControl_->choose(profile.source);
+    // A photo is never mirrored: undone live, the step would turn the source's mirror.
+    if (liveControl_->mode() == Mode::photo) look.stand.mirrored = document_.look().stand.mirrored;
     document_.finishGesture();
     document_.edit(look, LookControl::profile);
     awaited_.reset();

@@ -116,8 +116,10 @@ void MainWindow::connectLook() {
     connect(&document_, &Document::lookChanged, this, &MainWindow::requestRender);
     connect(&document_, &Document::lookChanged, this, [this](const Look& look) { backgroundChanged(look.background); });
     connect(actions_[ActionId::resetLook], &QAction::triggered, this, [this] {
+        Look look;
+        look.stand.mirrored = liveControl_->mirroredAtFirst();
         document_.finishGesture();
-        document_.edit(Look{}, LookControl::all);
+        document_.edit(look, LookControl::all);
     });
     connect(panel_, &LookPanel::pictureWanted, this, [this] {
         const QString path = askForBackground(this, settings_.backgroundFolder);

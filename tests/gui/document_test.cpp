@@ -72,6 +72,23 @@ private Q_SLOTS:
         QCOMPARE(document.look().threshold, 0.4F);
     }
 
+    void stepsAboutSomethingElseLeaveMirroringAsItIs() {
+        Document document;
+        const auto turn = [](Look& look) { look.stand.mirrored = !look.stand.mirrored; };
+        document.edit(withThreshold(0.4F), LookControl::threshold);
+        Look mirrored = document.look();
+        turn(mirrored);
+        document.adopt(mirrored);  // another source
+        document.undo();
+        QVERIFY(document.look().stand.mirrored);
+        document.redo();
+        QVERIFY(document.look() == mirrored);
+        document.step(LookControl::mirror, turn);
+        QVERIFY(!document.look().stand.mirrored);
+        document.undo();
+        QVERIFY(document.look() == mirrored);
+    }
+
     void aNewPhotoKeepsTheLookAndForgetsTheSteps() {
         Document document;
         document.edit(withThreshold(0.4F), LookControl::threshold);

@@ -363,6 +363,40 @@ private Q_SLOTS:
         QVERIFY(!live.window().live().isOn());  // nobody is filmed before they say so
     }
 
+    void undoAndResetLeaveEachSourceItsMirror() {
+        LiveFixture live;
+        const auto mirrored = [&] { return live.window().document().look().stand.mirrored; };
+        const LiveSettings& settings = live.window().settings().live;
+        LiveSource test;
+        test.spec.kind = SourceSpec::Kind::test;
+        live.window().panel().threshold().slider().setValue(40);  // in front of a camera
+        live.window().liveControl().choose(test);
+        live.press(Qt::Key_Z, Qt::ControlModifier);
+        QVERIFY(!mirrored() && !settings.mirrorOthers);
+        live.window().liveControl().choose({});
+        live.press(Qt::Key_Y, Qt::ControlModifier);
+        live.window().actions()[ActionId::resetLook]->trigger();
+        QVERIFY(mirrored() && settings.mirrorCameras);
+        live.press(Qt::Key_M);
+        live.window().actions()[ActionId::resetLook]->trigger();
+        QVERIFY(mirrored() && settings.mirrorCameras);  // as a camera is
+    }
+
+    void whatIsResetAtAPhotoAndUndoneLiveLeavesTheMirror() {
+        LiveFixture live;  // in front of a camera
+        LiveSource test;
+        test.spec.kind = SourceSpec::Kind::test;
+        live.window().setMode(Mode::photo);
+        live.window().panel().threshold().slider().setValue(40);
+        live.window().liveControl().choose(test);
+        live.window().actions()[ActionId::resetLook]->trigger();
+        live.window().setMode(Mode::live);
+        live.press(Qt::Key_Z, Qt::ControlModifier);
+        QCOMPARE(live.window().document().look().threshold, 0.4F);
+        QVERIFY(!live.window().document().look().stand.mirrored);
+        QVERIFY(!live.window().settings().live.mirrorOthers);
+    }
+
     void aDrivenRunEndsByItselfAndWritesItsStatistics() {
         LiveFixture live;
         const QString file = QString::fromStdString((live.base.folder / "run.json").string());
