@@ -28,9 +28,13 @@ def strength(done):
     return 1.0 - 0.75 * ramp(done, 0.55, 0.85)
 
 
-def size_shares(done):
+def size_shares(done, favoured=None):
+    """How often each of SIZES is drawn: `favoured` for half of all frames, and by its share of the others."""
     late = ramp(done, 0.3, 0.7)
-    return [a + (b - a) * late for a, b in zip(SHARES_FIRST, SHARES_LAST)]
+    shares = [a + (b - a) * late for a, b in zip(SHARES_FIRST, SHARES_LAST)]
+    if favoured is None:
+        return shares
+    return [share + (sum(shares) if size == favoured else 0) for size, share in zip(SIZES, shares)]
 
 
 def twins(done):

@@ -48,6 +48,7 @@ def parse(argv=None):
     parser.add_argument("--gpus", type=int, default=1, help="processes that train together, each on its own GPU")
     parser.add_argument("--apart", action="store_true", help="with --gpus: train replicas, and take the mean of their weights at the end")
     parser.add_argument("--scores", action="store_true", help="score the averaged weights on the validation photos at the end")
+    parser.add_argument("--favour", type=int, choices=schedule.SIZES, help="give half of all frames this longest side: the one that the network will mostly be given")
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies the sizes of frames")
     return parser.parse_args(argv)
 
@@ -116,7 +117,7 @@ class Trainer:
     def frame(self):
         """(scenes, twins of some of them, height, width) of the next batch. Frames of one size are always as many: cuDNN plans each shape anew, which costs
         the first step with it milliseconds for each convolution."""
-        shares = torch.tensor(schedule.size_shares(self.progress()))
+        shares = torch.tensor(schedule.size_shares(self.progress(), self.args.favour))
         longest = schedule.SIZES[int(self.frames.draw(shares, 1))] * self.args.scale
         shape = schedule.SHAPES[int(self.frames.among(torch.arange(len(schedule.SHAPES)), 1))]
         height, width = (max(1, round(longest * side / max(shape) / self.net.multiple)) * self.net.multiple for side in shape)

@@ -198,6 +198,14 @@ def test_a_schedule_can_be_entered_late():
         assert late.step == 341 and late.settled
 
 
+def test_one_size_can_be_favoured():
+    with tempfile.TemporaryDirectory() as folder:
+        learner = trainer("--favour", "256", out=folder)
+        longest = [max(learner.frame()[2:]) for _ in range(400)]
+        favoured = longest.count(256 * learner.args.scale)
+        assert 200 <= favoured < 320 and len(set(longest)) == len(schedule.SIZES), "half of all, and its share of the others"
+
+
 def test_training_learns():
     with tempfile.TemporaryDirectory() as folder:
         # Half of a schedule: batch norm, whose statistics follow more slowly than weights learn one batch, is not frozen yet.
