@@ -132,6 +132,9 @@ std::vector<ConvShape> asInNetworks() {
     problems.conv(1, 20, 32, 192, 0, 256, true);
     problems.conv(1, 40, 64, 192, 192, 192);
     problems.up(1, 10, 16, 192, 256);
+    problems.conv(1, 2, 4, 56, 0, 48);  // portrait-lite's
+    problems.up(1, 2, 4, 48, 56);
+    problems.conv(1, 4, 8, 56, 56, 56);
     problems.conv(1, 16, 16, 128, 0, 256);
     problems.conv(2, 18, 32, 512, 0, 512, true);
     problems.conv(1, 288, 512, 16, 0, 16, true).widthMultiple = 4;
