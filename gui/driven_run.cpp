@@ -24,7 +24,8 @@ void complain(const QString& sentence) {
 DrivenRun::DrivenRun(MainWindow& window, Orders orders, QObject* parent)
     : QObject(parent), window_(window), orders_(std::move(orders)) {
     LiveSession& live = window_.live();
-    connect(&window_.session(), &PhotoSession::engineReady, this, &DrivenRun::engineKnown);
+    connect(&window_, &MainWindow::engineKnown, this, &DrivenRun::engineKnown);
+    connect(&window_, &MainWindow::failed, this, &DrivenRun::failed);
     connect(&live, &LiveSession::statusChanged, this, &DrivenRun::statusChanged);
     connect(&live, &LiveSession::framePresented, this, &DrivenRun::framePresented);
 }
@@ -37,7 +38,12 @@ void DrivenRun::framePresented(quint64 frames) {
 }
 
 void DrivenRun::begin() {
-    if (!orders_.source) return;
+    if (!window_.engine().name.empty()) engineKnown(window_.engine());
+    if (!orders_.source || code_) return;
+    if (orders_.frames > 0 && window_.awaitsBackground()) {
+        connect(&window_, &MainWindow::backgroundShown, this, &DrivenRun::begin, Qt::SingleShotConnection);
+        return;
+    }
     Viewport& viewport = window_.canvas().viewport();
     if (viewport.contextSeen()) return beginNow();
     // The engine is to run on the GPU that draws the window.
@@ -59,13 +65,19 @@ void DrivenRun::engineKnown(const EngineInfo& info) {
     end(kExitEngine, tr("No GPU does the work, as --require-gpu asks for. %1").arg(reason).trimmed());
 }
 
+/// Without frames to count it is the user's window, and only an engine that can't be had ends it.
+void DrivenRun::failed(const QString& sentence, Area area) {
+    const bool noEngine = orders_.requireGpu && window_.engine().name.empty();
+    if (orders_.frames > 0 || noEngine) end(exitCodeOf(area), sentence);
+}
+
 void DrivenRun::statusChanged(const LiveStatus& status) {
     if (!status.engine.name.empty()) engineKnown(status.engine);
     if (orders_.frames == 0) return;
     if (!status.sourceProblem.empty()) {
         end(kExitSource, QString::fromStdString(status.sourceProblem));
     } else if (!status.engineProblem.empty()) {
-        end(kExitEngine, QString::fromStdString(status.engineProblem));
+        end(exitCodeOf(status.engineArea), QString::fromStdString(status.engineProblem));
     } else if (const std::string problem = window_.methodStatus().problem; !problem.empty()) {
         end(kExitEngine, QString::fromStdString(problem));
     } else if (status.state == LiveStatus::State::ended) {

@@ -37,6 +37,7 @@ class DrivenRun : public QObject {
 
 public:
     DrivenRun(MainWindow& window, Orders orders, QObject* parent = nullptr);
+    /// Frames that are counted are over the background that was asked for: that is read first.
     void begin();
     /// Writes what is still to be written: the window was closed by hand. The exit code so far.
     int finish();
@@ -46,6 +47,7 @@ Q_SIGNALS:
 
 private:
     void engineKnown(const EngineInfo& info);
+    void failed(const QString& sentence, Area area);
     void statusChanged(const LiveStatus& status);
     void end(ExitCode code, const QString& sentence = {});
     void write();

@@ -71,6 +71,10 @@ public:
     [[nodiscard]] Snapshots& snapshots() { return *snapshots_; }
     [[nodiscard]] BareWindow& bare() { return *bare_; }
 
+    /// Of the photos; without a name until it is made.
+    [[nodiscard]] const EngineInfo& engine() const { return engine_; }
+    /// A background picture is being read.
+    [[nodiscard]] bool awaitsBackground() const { return awaited_.has_value(); }
     [[nodiscard]] Document& document() { return document_; }
     [[nodiscard]] PhotoSession& session() { return session_; }
     /// What is known of the live run up to now.
@@ -89,6 +93,13 @@ public:
     [[nodiscard]] StatusLine& status() { return *status_; }
     [[nodiscard]] const Settings& settings() const { return settings_; }
     [[nodiscard]] Showing showing() const { return showing_; }
+
+Q_SIGNALS:
+    // What the photos' session says, from its first word on for who connects before the event loop runs.
+    void engineKnown(const matte::EngineInfo& info);
+    void failed(const QString& sentence, matte::Area area);
+    /// A picture that was awaited stands behind the person.
+    void backgroundShown();
 
 protected:
     void closeEvent(QCloseEvent* event) override;

@@ -35,9 +35,13 @@ void MainWindow::backgroundLoaded(const Background& read) {
     takePicture(look.background, read);
     look.background.kind = Background::Kind::image;
     awaited_.reset();
-    if (!control) return document_.resetLook(look);
-    document_.edit(look, *control);  // one step with the rest of a profile
-    document_.finishGesture();
+    if (control) {
+        document_.edit(look, *control);  // one step with the rest of a profile
+        document_.finishGesture();
+    } else {
+        document_.resetLook(look);
+    }
+    Q_EMIT backgroundShown();
 }
 
 /// Whatever the user chose meanwhile goes before a picture that is still being read, or could not be. Where it lies is

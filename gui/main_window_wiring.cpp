@@ -26,6 +26,7 @@ constexpr double kZoomStep = 1.25;
 void MainWindow::connectSession() {
     connect(&session_, &PhotoSession::busyChanged, &canvas_->progress(), &ProgressPill::setStage);
     connect(&session_, &PhotoSession::failed, &canvas_->banner(), &Banner::showError);
+    connect(&session_, &PhotoSession::failed, this, &MainWindow::failed);
     connect(&session_, &PhotoSession::opened, this, &MainWindow::photoOpened);
     connect(&session_, &PhotoSession::rendered, this, &MainWindow::pictureRendered);
     connect(&session_, &PhotoSession::backgroundLoaded, this, &MainWindow::backgroundLoaded);
@@ -41,6 +42,7 @@ void MainWindow::connectSession() {
         engine_ = info;
         if (liveControl_->mode() == Mode::photo) status_->showEngine(info);
         if (live_.status().engine.name.empty()) liveControl_->showEngine(info);
+        Q_EMIT engineKnown(info);
     });
     connect(&canvas_->progress(), &ProgressPill::cancelRequested, &session_, &PhotoSession::cancel);
 }

@@ -199,12 +199,13 @@ void PhotoSession::perform(const Job& job, std::stop_token stop) {
     } catch (const Cancelled&) {
         if (waitedFor) Q_EMIT cancelled();
     } catch (const Error& error) {
-        Q_EMIT failed(QString::fromStdString(error.what()));
+        Q_EMIT failed(QString::fromStdString(error.what()), error.area);
     } catch (const std::bad_alloc&) {
-        Q_EMIT failed(tr("There is not enough memory: close other programs or open a smaller photo."));
+        Q_EMIT failed(tr("There is not enough memory: close other programs or open a smaller photo."), Area::engine);
     } catch (const std::exception& error) {
         Q_EMIT failed(tr("Something went wrong inside Matte (%1): try again, and report it if it stays.")
-                          .arg(QString::fromLocal8Bit(error.what())));
+                          .arg(QString::fromLocal8Bit(error.what())),
+                      Area::engine);
     }
     if (waitedFor) Q_EMIT busyChanged({});
 }

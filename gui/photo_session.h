@@ -22,6 +22,7 @@
 #include <thread>
 
 #include "inference/engine.h"
+#include "inference/error.h"
 
 namespace matte {
 
@@ -101,7 +102,7 @@ Q_SIGNALS:
     void exported(const QString& path);
     void copied(const QImage& picture, const matte::Look& look);
     void cancelled();
-    void failed(const QString& sentence);
+    void failed(const QString& sentence, matte::Area area);
 
 private:
     enum class JobKind { open = 1, errand, quick, settled };

@@ -279,6 +279,8 @@ void Pipeline::work(const std::stop_token& quit) {
     while (auto order = nextOrder(quit)) {
         try {
             carryOut(*order);
+        } catch (const Error& error) {
+            engineFailed(error.what(), error.area);
         } catch (const std::exception& error) {
             engineFailed(error.what());
         } catch (const Cancelled&) {
@@ -453,7 +455,7 @@ void Pipeline::tellEngine(Clock::time_point now) {
 }
 
 /// The last good composite stays; what was under way is lost with the engine's state.
-void Pipeline::engineFailed(const std::string& sentence) {
+void Pipeline::engineFailed(const std::string& sentence, Area area) {
     try {
         if (engine_) engine_->forget();
     } catch (const std::exception&) {
@@ -467,6 +469,7 @@ void Pipeline::engineFailed(const std::string& sentence) {
         engineMissing_ = !engine_;
         engineTried_ = true;
         status_.engineProblem = sentence;
+        status_.engineArea = area;
     }
     wake_.notify_all();  // the source may open: what it gives is hidden behind the curtain
     onNews_();

@@ -21,6 +21,7 @@
 #include <thread>
 
 #include "inference/engine.h"
+#include "inference/error.h"
 #include "inference/io/resuming_source.h"
 #include "inference/live/curtain.h"
 #include "inference/live/looping_video.h"
@@ -40,12 +41,13 @@ struct LivePicture {
 struct LiveStatus {
     enum class State { stopped = 1, opening, running, ended, lost };
     State state = State::stopped;
-    bool capturing = false;         ///< a source may be on, in any state: it is being opened, read or closed
-    SourceInfo source;              ///< while running and after
-    std::string sourceProblem;      ///< with State::lost: what happened and what to do
-    EngineInfo engine;              ///< once it is made
-    std::string engineProblem;      ///< why no new composites come; empty again with the next one
-    std::string backgroundProblem;  ///< why the video behind the person stands still
+    bool capturing = false;          ///< a source may be on, in any state: it is being opened, read or closed
+    SourceInfo source;               ///< while running and after
+    std::string sourceProblem;       ///< with State::lost: what happened and what to do
+    EngineInfo engine;               ///< once it is made
+    std::string engineProblem;       ///< why no new composites come; empty again with the next one
+    Area engineArea = Area::engine;  ///< what engineProblem is about
+    std::string backgroundProblem;   ///< why the video behind the person stands still
     bool personHidden = false;
 };
 
@@ -141,7 +143,7 @@ private:
     void measureRates();
     [[nodiscard]] bool onceMore() const;
     void tellEngine(std::chrono::steady_clock::time_point now);
-    void engineFailed(const std::string& sentence);
+    void engineFailed(const std::string& sentence, Area area = Area::engine);
 
     const std::function<void()> onNews_;
 

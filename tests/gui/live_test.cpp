@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Live mode as a user meets it: start and stop, sources, the look, both modes side by side, what is remembered, and
-// runs that are driven from the command line.
+// Live mode as a user meets it: start and stop, sources, the look, both modes side by side, what is remembered.
 #include <QAbstractButton>
 #include <QAction>
 #include <QButtonGroup>
 #include <QDropEvent>
-#include <QFile>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
@@ -21,7 +16,6 @@
 #include "gui/bare_window.h"
 #include "gui/camera_light.h"
 #include "gui/canvas.h"
-#include "gui/driven_run.h"
 #include "gui/gallery.h"
 #include "gui/live_control.h"
 #include "gui/live_group.h"
@@ -395,43 +389,6 @@ private Q_SLOTS:
         QCOMPARE(live.window().document().look().threshold, 0.4F);
         QVERIFY(!live.window().document().look().stand.mirrored);
         QVERIFY(!live.window().settings().live.mirrorOthers);
-    }
-
-    void aDrivenRunEndsByItselfAndWritesItsStatistics() {
-        LiveFixture live;
-        const QString file = QString::fromStdString((live.base.folder / "run.json").string());
-        const QString trace = QString::fromStdString((live.base.folder / "trace.json").string());
-        DrivenRun run(live.window(), {.source = LiveSource{}, .frames = 3, .statistics = file, .trace = trace});
-        QSignalSpy ended(&run, &DrivenRun::ended);
-        run.begin();
-        for (int i = 0; i < 3; ++i) live.showNext();
-        QCOMPARE(ended.count(), 1);
-        QCOMPARE(ended[0][0].toInt(), 0);
-        QFile written(file), traced(trace);
-        QVERIFY(written.open(QIODevice::ReadOnly) && traced.open(QIODevice::ReadOnly));
-        const QJsonObject object = QJsonDocument::fromJson(written.readAll()).object();
-        QCOMPARE(object["frames"].toObject()["presented"].toInt(), 3);
-        QCOMPARE(object["frames"].toObject()["staleComposites"].toInt(), 0);
-        QCOMPARE(object["engine"].toObject()["name"].toString(), "Scripted engine");
-        QCOMPARE(object["layers"].toArray().size(), 2);
-        QVERIFY(!object["graphics"].toObject()["renderer"].toString().isEmpty());
-        QVERIFY(QJsonDocument::fromJson(traced.readAll()).object()["traceEvents"].toArray().size() > 3);
-    }
-
-    void aDrivenRunSaysWhatIsMissing() {
-        LiveFixture live;
-        DrivenRun run(live.window(), {.source = LiveSource{}, .frames = 3, .requireGpu = true});
-        QSignalSpy ended(&run, &DrivenRun::ended);
-        run.begin();
-        QTRY_COMPARE(ended.count(), 1);
-        QCOMPARE(ended[0][0].toInt(), int(kExitEngine));
-        LiveFixture other;
-        DrivenRun lost(other.window(), {.source = LiveSource{}, .frames = 3});
-        QSignalSpy lostEnded(&lost, &DrivenRun::ended);
-        lost.begin();
-        other.feed.lose("The camera was unplugged: plug it in again.");
-        QTRY_COMPARE(lostEnded.count(), 1);
-        QCOMPARE(lostEnded[0][0].toInt(), int(kExitSource));
     }
 };
 

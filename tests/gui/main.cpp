@@ -18,7 +18,8 @@ int main(int argc, char** argv) {
         {"Video", matte::test::runVideoTests},         {"Window", matte::test::runWindowTests},
         {"Export", matte::test::runExportTests},       {"Live", matte::test::runLiveTests},
         {"LiveFault", matte::test::runLiveFaultTests}, {"LiveView", matte::test::runLiveViewTests},
-        {"Method", matte::test::runMethodTests},       {"Profile", matte::test::runProfileTests}};
+        {"Method", matte::test::runMethodTests},       {"Profile", matte::test::runProfileTests},
+        {"Driven", matte::test::runDrivenTests}};
     const auto group = groups.find(argc > 1 ? argv[1] : "");
     if (group == groups.end()) {
         std::fputs("gui_tests: name a group:", stderr);
