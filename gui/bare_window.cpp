@@ -30,6 +30,7 @@ void BareWindow::setBare(bool bare) {
         }
     } else {
         for (QWidget* part : hidden_) part->show();
+        Q_EMIT left();
     }
 }
 

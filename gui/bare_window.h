@@ -22,6 +22,8 @@ public:
 Q_SIGNALS:
     /// The small window was double-clicked: it is to be large again.
     void leaveWanted();
+    /// What surrounds the picture is back.
+    void left();
 
 protected:
     bool eventFilter(QObject* object, QEvent* event) override;

@@ -107,11 +107,13 @@ void Canvas::showPages() {
     welcome_->setVisible(mode_ == Mode::photo && !photoShown_);
     livePage_->setVisible(mode_ == Mode::live && !liveShown_);
     timing_->setVisible(mode_ == Mode::live && liveShown_ && timingWanted_);
+    hidden_->setVisible(mode_ == Mode::live && personHidden_);
     arrangeChips();
 }
 
 void Canvas::setPersonHidden(bool hidden) {
-    hidden_->setVisible(hidden);
+    personHidden_ = hidden;
+    showPages();
     arrange();
 }
 

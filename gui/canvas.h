@@ -37,7 +37,7 @@ public:
     void setTimingWanted(bool wanted);
     void setLiveShown(bool shown);
     [[nodiscard]] bool liveShown() const { return liveShown_; }
-    /// The person is not shown: said large, for as long as it is so.
+    /// The person is not shown: said large in live mode, for as long as it is so.
     void setPersonHidden(bool hidden);
     [[nodiscard]] bool personHidden() const;
     [[nodiscard]] bool welcoming() const;
@@ -68,7 +68,7 @@ private:
     TimingOverlay* timing_;
     QLabel* hidden_;
     Mode mode_ = Mode::photo;
-    bool photoShown_ = false, liveShown_ = false, timingWanted_ = false;
+    bool photoShown_ = false, liveShown_ = false, timingWanted_ = false, personHidden_ = false;
 };
 
 }  // namespace matte

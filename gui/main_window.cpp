@@ -153,8 +153,9 @@ Look MainWindow::photoLook() const {
 }
 
 void MainWindow::setMode(Mode mode) {
-    liveControl_->setMode(mode);
     const bool photo = mode == Mode::photo;
+    if (photo) actions_[ActionId::corner]->setChecked(false);
+    liveControl_->setMode(mode);
     bars_->setMode(mode);
     panel_->setMode(mode);
     setShowing(Showing::result);

@@ -9,6 +9,7 @@
 #include "gui/canvas.h"
 #include "gui/file_dialogs.h"
 #include "gui/live_control.h"
+#include "gui/look_panel.h"
 #include "gui/main_window.h"
 #include "gui/method_row.h"
 #include "gui/profiles.h"
@@ -30,7 +31,11 @@ void MainWindow::connectLive() {
     on(ActionId::useAddress, [this] { goLive(askForAddress(this)); });
     connect(liveControl_, &LiveControl::liveWanted, this, [this] { setMode(Mode::live); });
     connect(liveControl_, &LiveControl::shownChanged, this, &MainWindow::showContext);
-    connect(actions_[ActionId::corner], &QAction::toggled, bare_, &BareWindow::setCorner);
+    connect(actions_[ActionId::corner], &QAction::toggled, this, [this](bool small) {
+        if (small) actions_[ActionId::fullScreen]->setChecked(false);
+        bare_->setCorner(small);
+    });
+    connect(bare_, &BareWindow::left, this, [this] { panel_->setVisible(actions_[ActionId::panel]->isChecked()); });
     connect(bare_, &BareWindow::leaveWanted, this, [this] { actions_[ActionId::corner]->setChecked(false); });
     canvas_->timing().setReport([this] { return report(); });
     if (!methods_) return;

@@ -197,6 +197,48 @@ private Q_SLOTS:
         live.press(Qt::Key_Escape);
         QTRY_VERIFY(!live.window().bare().inCorner() && live.window().panel().isVisible());
     }
+
+    void photosLeaveTheSmallWindow() {
+        LiveFixture live;
+        live.start();
+        live.press(Qt::Key_M, Qt::ControlModifier);
+        QTRY_VERIFY(live.window().bare().inCorner());
+        QVERIFY(QTest::qWaitForWindowActive(&live.window()));
+        live.press(Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
+        QVERIFY(!live.window().bare().inCorner());
+        QVERIFY(!live.window().actions()[ActionId::corner]->isChecked());
+        QTRY_VERIFY(live.window().isVisible() && live.window().panel().isVisible());
+    }
+
+    void theMarkOfTheHiddenIsForTheLivePicture() {
+        LiveFixture live;
+        live.press(Qt::Key_F8);
+        QVERIFY(live.window().canvas().personHidden());
+        live.window().setMode(Mode::photo);
+        QVERIFY(!live.window().canvas().personHidden());
+        live.window().setMode(Mode::live);
+        QVERIFY(live.window().canvas().personHidden());  // it still holds
+    }
+
+    void thePanelComesBackAsItsButtonSays() {
+        LiveFixture live;
+        QAction* wanted = live.window().actions()[ActionId::panel];
+        for (const bool on : {false, true}) {
+            live.press(Qt::Key_F11);
+            live.press(Qt::Key_F9);
+            live.press(Qt::Key_F11);
+            QCOMPARE(wanted->isChecked(), on);
+            QCOMPARE(!live.window().panel().isHidden(), on);
+        }
+    }
+
+    void theSmallWindowIsNotFullScreen() {
+        LiveFixture live;
+        live.press(Qt::Key_F11);
+        live.press(Qt::Key_M, Qt::ControlModifier);
+        QVERIFY(live.window().bare().inCorner());
+        QVERIFY(!live.window().actions()[ActionId::fullScreen]->isChecked());
+    }
 };
 
 int runLiveViewTests(int argc, char** argv) {
