@@ -110,7 +110,7 @@ private Q_SLOTS:
         live.start();
         LiveGroup& group = live.window().panel().live();
         PersonGroup& person = live.window().panel().person();
-        const auto look = [&]() -> const Look& { return live.window().document().look(); };
+        const auto look = [&] { return live.window().document().look(); };
         const Look before = look();
         QVERIFY(before.stand.mirrored);  // a camera is a mirror
         QTest::mouseClick(&group.mirror(), Qt::LeftButton);
@@ -134,7 +134,7 @@ private Q_SLOTS:
 
     void keysTurnPartsOfTheLookOnAndOff() {
         LiveFixture live;
-        const auto look = [&]() -> const Look& { return live.window().document().look(); };
+        const auto look = [&] { return live.window().document().look(); };
         const Look before = look();
         for (int round = 0; round < 2; ++round) {
             for (const int key : {Qt::Key_M, Qt::Key_T, Qt::Key_K, Qt::Key_N, Qt::Key_D}) live.press(key);
