@@ -155,6 +155,7 @@ Look MainWindow::photoLook() const {
 void MainWindow::setMode(Mode mode) {
     const bool photo = mode == Mode::photo;
     if (photo) actions_[ActionId::corner]->setChecked(false);
+    if (photo && isFullScreen()) bare_->setFullScreen(true, false);
     liveControl_->setMode(mode);
     bars_->setMode(mode);
     panel_->setMode(mode);

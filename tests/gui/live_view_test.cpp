@@ -210,6 +210,14 @@ private Q_SLOTS:
         QTRY_VERIFY(live.window().isVisible() && live.window().panel().isVisible());
     }
 
+    void photosInFullScreenHaveTheirTools() {
+        LiveFixture live;
+        live.press(Qt::Key_F11);
+        QVERIFY(live.window().panel().isHidden());
+        live.press(Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
+        QVERIFY(live.window().isFullScreen() && !live.window().panel().isHidden());
+    }
+
     void theMarkOfTheHiddenIsForTheLivePicture() {
         LiveFixture live;
         live.press(Qt::Key_F8);
