@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole networks on the GPU against the scalar oracle, and the same bits however they are launched.
+#include <cuda_fp16.h>
+
+#include <algorithm>
 #include <sstream>
 
 #include "tests/gpu/gpu_case.h"
@@ -42,13 +45,20 @@ protected:
     oracle::Activation input_;
 };
 
+float keptAsHalf(float value) {
+    return __half2float(__float2half_rn(value));
+}
+
 TEST_P(Network, AlphaIsCloseToTheOracle) {
     const std::vector<float> expected = oracle::run(unet(), input_).back().values;
     const std::vector<float> found = runEagerly(configured());
     if (kernel() == ConvKernel::fp32) {
         EXPECT_LE(oracle::nmse(expected, found), 1e-10);
     } else {
-        expectClose("alpha", difference(expected, found), {1.2e-2, 5e-4});
+        // Random weights leave alpha grey, where keeping halves costs most; a trained network's alpha loses a tenth of
+        // it.
+        const Difference halves = difference(expected, oracle::run(unet(), input_, keptAsHalf).back().values);
+        expectClose("alpha", difference(expected, found), {1.2e-2, std::max(5e-4, 1.1 * halves.mean)});
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/oracle.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -113,19 +114,29 @@ Activation sigmoid(Activation in) {
     return in;
 }
 
-std::vector<Activation> run(const UNet& unet, const Activation& input) {
+std::vector<Activation> run(const UNet& unet, const Activation& input, float (*round)(float)) {
+    const auto rounded = [round](std::vector<float> values) {
+        if (round) std::ranges::transform(values, values.begin(), round);
+        return values;
+    };
+    const auto kept = [&rounded](Activation activation) {
+        activation.values = rounded(std::move(activation.values));
+        return activation;
+    };
     std::vector<Activation> tensors(unet.tensors().size());
-    tensors[0] = input;
+    tensors[0] = kept(input);
     for (const Conv& layer : unet.layers()) {
         const Activation& in0 = tensors[layer.in0];
+        Filter filter = layer.filter;
+        filter.weights = rounded(std::move(filter.weights));
         switch (layer.kind) {
             case ConvKind::conv3x3: {
                 const Activation in = layer.in1 == kNoTensor ? in0 : concat(in0, tensors[layer.in1]);
-                tensors[layer.out] = relu(conv3x3(in, layer.filter));
+                tensors[layer.out] = kept(relu(conv3x3(in, filter)));
                 break;
             }
-            case ConvKind::up2x2: tensors[layer.out] = upConv2x2(in0, layer.filter); break;
-            case ConvKind::head1x1: tensors[layer.out] = sigmoid(head1x1(in0, layer.filter)); break;
+            case ConvKind::up2x2: tensors[layer.out] = kept(upConv2x2(in0, filter)); break;
+            case ConvKind::head1x1: tensors[layer.out] = sigmoid(head1x1(in0, filter)); break;
         }
         if (layer.pooled != kNoTensor) tensors[layer.pooled] = maxPool(tensors[layer.out]);
     }

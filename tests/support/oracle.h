@@ -38,8 +38,9 @@ Activation concat(const Activation& a, const Activation& b);
 Activation head1x1(const Activation& in, const Filter& filter);
 Activation sigmoid(Activation in);
 
-/// The whole network; returns every tensor of unet.tensors() in order. `input` is [H, W, 3].
-std::vector<Activation> run(const UNet& unet, const Activation& input);
+/// The whole network; returns every tensor of unet.tensors() in order. `input` is [H, W, 3]. With `round`, weights,
+/// input and activations are kept as it makes them, all but alpha: what a format of fewer bits costs by itself.
+std::vector<Activation> run(const UNet& unet, const Activation& input, float (*round)(float) = nullptr);
 
 /// Uniform noise of -1 to 1, the same for a seed on every machine.
 Activation noise(int height, int width, int channels, unsigned seed);
