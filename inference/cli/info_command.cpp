@@ -67,9 +67,13 @@ Json modelFacts(const UNet& network, const std::filesystem::path& path) {
     }
     // A square shows the resolution best: the other shapes have fewer pixels.
     const Size input = network.inputSize({1024, 1024});
-    return {{"path", path.string()},      {"bytes", std::filesystem::file_size(path)},
-            {"levels", network.levels()}, {"widths", widths},
-            {"longestSide", input.width}, {"gflops", std::round(network.flops(input) / 1e7) / 100}};
+    return {{"path", path.string()},
+            {"bytes", std::filesystem::file_size(path)},
+            {"levels", network.levels()},
+            {"widths", widths},
+            {"longestSide", input.width},
+            {"photoSide", network.photoInputSize({1024, 1024}).width},
+            {"gflops", std::round(network.flops(input) / 1e7) / 100}};
 }
 
 Json cameraFacts() {
@@ -174,7 +178,8 @@ void printModel(const Json& model) {
     printLine("Model", text(model["path"]));
     printLine("", std::to_string(model["bytes"].get<std::size_t>() >> 10) + " KiB, " + text(model["levels"]) +
                       " levels of " + joined(model["widths"]) + " channels, input " + text(model["longestSide"]) +
-                      " pixels, " + text(model["gflops"]) + " GFLOP for a square picture");
+                      " pixels (photos " + text(model["photoSide"]) + "), " + text(model["gflops"]) +
+                      " GFLOP for a square picture");
 }
 
 void printText(const Json& facts) {

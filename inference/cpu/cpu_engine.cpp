@@ -100,7 +100,7 @@ EngineInfo CpuEngine::info() const {
 }
 
 Planes CpuEngine::networkMatte(const Image& source, StageTimes& times, std::stop_token stop) {
-    const Size size = network_->unet().inputSize(source.size(), options_.networkLongestSide);
+    const Size size = network_->unet().photoInputSize(source.size(), options_.networkLongestSide);
     {
         const StageTimer timer(times, "prepare");
         network_->configure(size);

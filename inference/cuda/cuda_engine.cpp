@@ -92,7 +92,7 @@ CudaEngine::~CudaEngine() {
 std::shared_ptr<Cutout> CudaEngine::cutOut(std::shared_ptr<const Image> source, std::stop_token stop) {
     return guarded([&]() -> std::shared_ptr<Cutout> {
         info_.warnings.clear();
-        const Size full = unet_->inputSize(source->size(), options_.networkLongestSide);
+        const Size full = unet_->photoInputSize(source->size(), options_.networkLongestSide);
         for (Size input = full;;) {
             try {
                 return cutOutAt(source, input, stop);

@@ -133,9 +133,13 @@ UNet UNet::load(const Safetensors& file) {
     }
     const double epsilon = metadataNumber(file, "bn_eps", 1e-5);
     if (!(epsilon >= 0 && epsilon < 1)) reader.refuse("its metadata 'bn_eps' is not a small positive number");
-    const double side = metadataNumber(file, "longest_side", net.longestSide_);
-    if (!(side >= 32 && side <= 4096)) reader.refuse("its metadata 'longest_side' is not between 32 and 4096");
-    net.longestSide_ = int(side);
+    const auto readSide = [&](const std::string& key, int otherwise) {
+        const double side = metadataNumber(file, key, otherwise);
+        if (!(side >= 32 && side <= 4096)) reader.refuse("its metadata '" + key + "' is not between 32 and 4096");
+        return int(side);
+    };
+    net.longestSide_ = readSide("longest_side", net.longestSide_);
+    net.photoSide_ = readSide("photo_side", net.longestSide_);
 
     const auto addTensor = [&](const std::string& name, int channels, int level) {
         net.tensors_.push_back({name, channels, level});
@@ -186,6 +190,10 @@ Size UNet::inputSize(Size picture, int longestSide) const {
     const double scale = double(longestSide > 0 ? longestSide : longestSide_) / picture.longest();
     const auto round = [&](int side) { return std::max(1, int(std::lround(side * scale / multiple))) * multiple; };
     return {round(picture.width), round(picture.height)};
+}
+
+Size UNet::photoInputSize(Size photo, int longestSide) const {
+    return inputSize(photo, longestSide > 0 ? longestSide : photoSide_);
 }
 
 double UNet::flops(Size input) const {

@@ -59,6 +59,8 @@ public:
     /// The network's input for a picture of `picture` pixels: the longest side near `longestSide` (0: the model's own),
     /// both sides multiples of 2^(levels-1).
     [[nodiscard]] Size inputSize(Size picture, int longestSide = 0) const;
+    /// The same for a photo: its own longest side may be larger, for a photo has more time than a frame.
+    [[nodiscard]] Size photoInputSize(Size photo, int longestSide = 0) const;
     /// Input value of channel c (R, G, B) = (sRGB/255 - mean[c]) / deviation[c].
     [[nodiscard]] std::array<float, 3> mean() const { return mean_; }
     [[nodiscard]] std::array<float, 3> deviation() const { return deviation_; }
@@ -68,7 +70,7 @@ public:
 private:
     std::string name_;
     int levels_ = 0;
-    int longestSide_ = 320;
+    int longestSide_ = 320, photoSide_ = 320;
     std::array<float, 3> mean_{0.485F, 0.456F, 0.406F}, deviation_{0.229F, 0.224F, 0.225F};
     std::vector<Tensor> tensors_;
     std::vector<Conv> layers_;

@@ -54,6 +54,7 @@ def main(argv=None):
     parser.add_argument("checkpoint")
     parser.add_argument("out")
     parser.add_argument("--longest-side", type=int, help="of the network's input; default: as it was, or 512")
+    parser.add_argument("--photo-side", type=int, help="the same for photos; default: as it was, or --longest-side")
     parser.add_argument("--commit", help="noted in the file")
     parser.add_argument("--average", help="another model file")
     parser.add_argument("--share", type=float, default=0.5, help="of that other one, 0 to 1")
@@ -70,6 +71,8 @@ def main(argv=None):
         facts["commit"] = args.commit
     if args.longest_side:
         facts["longest_side"] = args.longest_side
+    if args.photo_side:
+        facts["photo_side"] = args.photo_side
     if args.average:
         other, before = read(args.average)
         weights = {name: torch.lerp(tensor, other[name], args.share) for name, tensor in model.exported(weights).items()}
@@ -80,7 +83,7 @@ def main(argv=None):
     if args.scores:
         with open(args.scores) as file:
             by_size = json.load(file)["sizes"]
-        facts["scores"] = json.dumps(by_size.get(str(facts["longest_side"]), by_size))
+        facts["scores"] = json.dumps(by_size.get(str(facts.get("photo_side", facts["longest_side"])), by_size))
     model.save_model(args.out, weights, facts)
     print(f"{args.out}: {facts.get('name')} after {facts.get('trained')}")
 

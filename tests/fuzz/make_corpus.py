@@ -55,7 +55,7 @@ def entry(begin, end, dtype="F32", shape=(1,)):
 def safetensors():
     good = {
         "unet3_f32": model([1, 1, 1], "F32", struct.pack("<f", 0.5)),
-        "unet3_f16": model([1, 2, 3], "F16", b"\x00\x38", {"bn_eps": "1e-5", "longest_side": "320"}),
+        "unet3_f16": model([1, 2, 3], "F16", b"\x00\x38", {"bn_eps": "1e-5", "longest_side": "320", "photo_side": "384"}),
         "unet4_bf16": model([1, 1, 1, 1], "BF16", b"\x00\x3f"),
         "unet3_nan": model([1, 1, 1], "F16", b"\x00\x7e"),
         "unet3_negative_variance": model([1, 1, 1], "F16", b"\x00\xb8"),

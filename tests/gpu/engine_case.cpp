@@ -59,7 +59,7 @@ NetworkMatte::NetworkMatte(std::shared_ptr<const UNet> unet, int longestSide)
     : unet_(std::move(unet)), longestSide_(longestSide), network_(*unet_, CudaNetwork::bestKernel()) {}
 
 Planes NetworkMatte::operator()(const Image& source) {
-    const Size size = unet_->inputSize(source.size(), longestSide_);
+    const Size size = unet_->photoInputSize(source.size(), longestSide_);
     network_.configure(size);
     const device::Resampling shrink(source.size(), size);
     const DeviceBuffer picture = upload(std::vector<std::uint8_t>(source.row(0), source.row(0) + source.bytes()));

@@ -298,6 +298,9 @@ def test_run_and_export_are_read_back():
         export.main([checkpoint, path, "--longest-side", "96", "--commit", "abc"])
         net, facts = model.load_model(path)
         assert facts["longest_side"] == "96" and facts["widths"] == "4 6 8" and facts["commit"] == "abc"
+        photos = os.path.join(folder, "photos.safetensors")
+        export.main([path, photos, "--photo-side", "128"])
+        assert model.load_model(photos)[1] == {**facts, "photo_side": "128"}
         ours = model.exported(learner.ema.state_dict())
         assert set(ours) == set(model.exported(net.state_dict())) and not any("aux" in name for name in ours)
         for name, value in model.exported(net.state_dict()).items():

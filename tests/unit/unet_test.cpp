@@ -97,6 +97,16 @@ TEST(UNet, ChoosesInputsThatEveryLevelDivides) {
     EXPECT_EQ(unet.inputSize({1920, 1080}, 512), (Size{512, 288}));
 }
 
+TEST(UNet, GivesPhotosAnInputOfTheirOwn) {
+    const ModelTensors tensors = randomUNet({4, 8, 16, 16, 16}, 1);
+    const UNet both = load(tensors, {{"longest_side", "256"}, {"photo_side", "320"}});
+    EXPECT_EQ(both.inputSize({4000, 3000}), (Size{256, 192}));
+    EXPECT_EQ(both.photoInputSize({4000, 3000}), (Size{320, 240}));
+    EXPECT_EQ(both.photoInputSize({4000, 3000}, 512), (Size{512, 384})) << "as the user says";
+    const UNet one = load(tensors, {{"longest_side", "256"}});
+    EXPECT_EQ(one.photoInputSize({4000, 3000}), (Size{256, 192}));
+}
+
 TEST(UNet, CountsItsOperations) {
     const UNet unet = load(randomUNet({16, 32, 64, 128, 256}, 1));
     EXPECT_NEAR(unet.flops({512, 512}) / 1e9, 24.26, 0.01);
@@ -141,6 +151,7 @@ TEST(UNet, RefusesNumbersThatAreNone) {
     EXPECT_NE(refusal(negative).find("negative"), std::string::npos);
     EXPECT_NE(refusal(randomUNet({4, 8, 16}, 1), {{"bn_eps", "5"}}).find("bn_eps"), std::string::npos);
     EXPECT_NE(refusal(randomUNet({4, 8, 16}, 1), {{"longest_side", "9"}}).find("longest_side"), std::string::npos);
+    EXPECT_NE(refusal(randomUNet({4, 8, 16}, 1), {{"photo_side", "5000"}}).find("photo_side"), std::string::npos);
 }
 
 }  // namespace
