@@ -133,6 +133,7 @@ void read(const QCommandLineParser& parser, const Options& options, CommandLine&
     line.orders.statistics = absolute(parser.value(options.stats));
     line.orders.trace = absolute(parser.value(options.trace));
     if (parser.isSet(options.background)) line.background = backgroundFrom(parser.value(options.background));
+    line.orders.background = line.background.has_value();
     const bool wantsLive = line.orders.frames > 0 || !line.orders.statistics.isEmpty() || !line.orders.trace.isEmpty();
     if (wantsLive && !line.orders.source) {
         throw Error(Area::usage, "--frames, --stats and --trace are about a live source: name one with --source.");

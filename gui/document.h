@@ -65,7 +65,10 @@ public:
     /// Changes the look without a step and forgets all steps: settings were restored.
     void resetLook(const Look& look);
     /// Changes the look without a step; the steps stay: another source is mirrored or not.
-    void adopt(const Look& look) { apply(look); }
+    void adopt(const Look& look) {
+        finishGesture();  // a step that went on over it would be one of both sources
+        apply(look);
+    }
     /// Takes over a photo; the look stays, the steps are forgotten.
     void setPhoto(const OpenedPhoto& photo);
 

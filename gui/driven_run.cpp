@@ -40,8 +40,8 @@ void DrivenRun::framePresented(quint64 frames) {
 void DrivenRun::begin() {
     if (!window_.engine().name.empty()) engineKnown(window_.engine());
     if (!orders_.source || code_) return;
-    if (orders_.frames > 0 && window_.awaitsBackground()) {
-        connect(&window_, &MainWindow::backgroundShown, this, &DrivenRun::begin, Qt::SingleShotConnection);
+    if (orders_.frames > 0 && orders_.background && window_.awaitsBackground()) {
+        connect(&window_, &MainWindow::backgroundSettled, this, &DrivenRun::begin, Qt::SingleShotConnection);
         return;
     }
     Viewport& viewport = window_.canvas().viewport();
@@ -65,8 +65,10 @@ void DrivenRun::engineKnown(const EngineInfo& info) {
     end(kExitEngine, tr("No GPU does the work, as --require-gpu asks for. %1").arg(reason).trimmed());
 }
 
-/// Without frames to count it is the user's window, and only an engine that can't be had ends it.
+/// Without frames to count it is the user's window, and only an engine that can't be had ends it. A remembered
+/// background that is gone ends nothing: a colour stands in for it.
 void DrivenRun::failed(const QString& sentence, Area area) {
+    if (area == Area::input && !orders_.background) return;
     const bool noEngine = orders_.requireGpu && window_.engine().name.empty();
     if (orders_.frames > 0 || noEngine) end(exitCodeOf(area), sentence);
 }

@@ -29,6 +29,7 @@ struct Orders {
     quint64 frames = 0;                  ///< end after so many were presented; 0 for never
     QString statistics{}, trace{};       ///< files to write at the end; empty for none
     bool requireGpu = false;             ///< end when the CPU would be used
+    bool background = false;  ///< one was asked for: counted frames are over it, and end where it can't be read
 };
 
 class DrivenRun : public QObject {
@@ -37,7 +38,7 @@ class DrivenRun : public QObject {
 
 public:
     DrivenRun(MainWindow& window, Orders orders, QObject* parent = nullptr);
-    /// Frames that are counted are over the background that was asked for: that is read first.
+    /// A background that was asked for is read before frames are counted; one that is remembered may come later.
     void begin();
     /// Writes what is still to be written: the window was closed by hand. The exit code so far.
     int finish();

@@ -128,6 +128,7 @@ void MainWindow::restoreSettings(const std::optional<Background>& background) {
 
 void MainWindow::photoOpened(const OpenedPhoto& photo) {
     document_.setPhoto(photo);
+    if (awaited_) awaited_->steps = 0;  // no step is left to undo
     requested_.reset();
     canvas_->banner().dismiss();
     canvas_->hideWelcome();
@@ -277,10 +278,14 @@ void MainWindow::openSample() {
     }
 }
 
+void MainWindow::cancel() {
+    session_.cancel();
+    giveUpPicture();
+}
+
 void MainWindow::cancelOrClose() {
     if (canvas_->progress().isBusy()) {
-        awaited_.reset();
-        session_.cancel();
+        cancel();
     } else if (canvas_->banner().isVisible()) {
         canvas_->banner().dismiss();
     } else if (bare_->inCorner()) {
@@ -302,8 +307,7 @@ void MainWindow::showAbout() {
 void MainWindow::saveSettings() {
     settings_.geometry = bare_->geometry();
     settings_.look = document_.look();
-    // A remembered picture that could not be read (yet) is still the user's choice.
-    if (standIn_) settings_.look.background.kind = Background::Kind::image;
+    if (isStandIn(settings_.look.background)) settings_.look.background.kind = Background::Kind::image;
     settings_.theme = theme_.choice();
     settings_.panelVisible = actions_[ActionId::panel]->isChecked();
     settings_.splitVisible = actions_[ActionId::split]->isChecked();

@@ -44,6 +44,7 @@ struct AwaitedPicture {
     std::string path;
     std::optional<LookControl> control{};  ///< of the step that it makes; none: remembered from the last time
     Background before{};                   ///< what stands there meanwhile
+    std::optional<Background> laid{};      ///< how a profile lays it; none: as what stands there
     int steps = 0;                         ///< how many there were; with one of them undone it is wanted no more
 };
 
@@ -98,8 +99,8 @@ Q_SIGNALS:
     // What the photos' session says, from its first word on for who connects before the event loop runs.
     void engineKnown(const matte::EngineInfo& info);
     void failed(const QString& sentence, matte::Area area);
-    /// A picture that was awaited stands behind the person.
-    void backgroundShown();
+    /// No picture is awaited any longer: it stands behind the person, or was given up.
+    void backgroundSettled();
 
 protected:
     void closeEvent(QCloseEvent* event) override;
@@ -125,7 +126,11 @@ private:
 
     void photoOpened(const OpenedPhoto& photo);
     void pictureRendered(const Rendered& picture);
-    void awaitPicture(const std::string& path, std::optional<LookControl> control);
+    void awaitPicture(const std::string& path,
+                      std::optional<LookControl> control,
+                      const std::optional<Background>& laid = {});
+    void giveUpPicture();
+    [[nodiscard]] bool isStandIn(const Background& background) const;
     void backgroundLoaded(const Background& read);
     void backgroundChanged(Background now);
     void undo();
@@ -137,6 +142,7 @@ private:
     void showContext();
     [[nodiscard]] Look photoLook() const;
     void copy(bool withBackground);
+    void cancel();
     void cancelOrClose();
     void showAbout();
     void saveSettings();
@@ -161,7 +167,7 @@ private:
     Showing showing_ = Showing::result;
     std::optional<RenderRequest> requested_;
     std::optional<AwaitedPicture> awaited_;
-    std::optional<Background> standIn_;  ///< for a remembered picture that could not be read (yet), until it is changed
+    std::optional<Background> standIn_;  ///< for a remembered picture that could not be read (yet)
     EngineInfo engine_;                  ///< of the photos
 };
 

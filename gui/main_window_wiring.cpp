@@ -44,7 +44,7 @@ void MainWindow::connectSession() {
         if (live_.status().engine.name.empty()) liveControl_->showEngine(info);
         Q_EMIT engineKnown(info);
     });
-    connect(&canvas_->progress(), &ProgressPill::cancelRequested, &session_, &PhotoSession::cancel);
+    connect(&canvas_->progress(), &ProgressPill::cancelRequested, this, &MainWindow::cancel);
 }
 
 void MainWindow::connectFiles() {

@@ -89,6 +89,22 @@ private Q_SLOTS:
         QVERIFY(document.look() == mirrored);
     }
 
+    void aStepEndsWhereAnotherSourceBegins() {
+        Document document;
+        Look mirrored, larger;
+        mirrored.stand.mirrored = larger.stand.mirrored = true;
+        larger.stand.scale = 1.2F;
+        document.adopt(mirrored);
+        document.edit(larger, LookControl::scale);
+        larger.stand.mirrored = false;
+        document.adopt(larger);
+        larger.stand.scale = 1.4F;
+        document.edit(larger, LookControl::scale);  // the same control, and nothing was let go
+        document.undo();
+        QCOMPARE(document.look().stand.scale, 1.2F);
+        QVERIFY(!document.look().stand.mirrored);
+    }
+
     void aNewPhotoKeepsTheLookAndForgetsTheSteps() {
         Document document;
         document.edit(withThreshold(0.4F), LookControl::threshold);

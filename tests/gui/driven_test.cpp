@@ -11,6 +11,7 @@
 
 #include "gui/canvas.h"
 #include "gui/driven_run.h"
+#include "gui/progress_pill.h"
 #include "gui/viewport.h"
 #include "inference/error.h"
 #include "tests/gui/groups.h"
@@ -98,7 +99,38 @@ private Q_SLOTS:
     void aBackgroundThatCannotBeReadEndsIt() {
         LiveFixture live;
         live.base.startup.background = picture((live.base.folder / "none.png").string());
-        QCOMPARE(exitCode(freshWindow(live), {.source = LiveSource{}, .frames = 3}), int(kExitInput));
+        QCOMPARE(exitCode(freshWindow(live), {.source = LiveSource{}, .frames = 3, .background = true}),
+                 int(kExitInput));
+    }
+
+    void aRememberedBackgroundThatIsGoneEndsNothing() {
+        LiveFixture live;
+        live.base.startup.background = picture((live.base.folder / "none.png").string());
+        MainWindow& window = freshWindow(live);
+        DrivenRun run(window, {.source = LiveSource{}, .frames = 3});
+        const QSignalSpy ended(&run, &DrivenRun::ended), failed(&window, &MainWindow::failed);
+        run.begin();
+        live.base.showWindow();
+        QTRY_COMPARE(failed.count(), 1);
+        QTRY_VERIFY(window.live().isOn());
+        QVERIFY(ended.isEmpty());
+    }
+
+    void itBeginsWithWhatIsThereWhenReadingItsBackgroundIsCancelled() {
+        LiveFixture live;
+        live.base.startup.background = picture(writePhoto(live.base.folder / "sea.png").toStdString());
+        std::promise<void> busy;
+        MainWindow& window = freshWindow(live, [&, ready = busy.get_future().share()] {
+            ready.wait();
+            return fakeEngine(live.base.log)();
+        });
+        DrivenRun run(window, {.source = LiveSource{}, .frames = 1, .background = true});
+        run.begin();
+        live.base.showWindow();
+        Q_EMIT window.canvas().progress().cancelRequested();
+        QTRY_VERIFY(window.live().isOn());
+        QVERIFY(!window.document().look().background.image);
+        busy.set_value();
     }
 
     void itBeginsOnceItsBackgroundWasRead() {
@@ -109,7 +141,7 @@ private Q_SLOTS:
             ready.wait();
             return fakeEngine(live.base.log)();
         });
-        DrivenRun run(window, {.source = LiveSource{}, .frames = 1});
+        DrivenRun run(window, {.source = LiveSource{}, .frames = 1, .background = true});
         run.begin();
         live.base.showWindow();
         QTRY_VERIFY(window.canvas().viewport().contextSeen());

@@ -162,6 +162,20 @@ private Q_SLOTS:
         QVERIFY(fixture.window->settings().look.background.kind == Background::Kind::color);
     }
 
+    void aBackgroundThatIsGoneIsRememberedUntilAnotherIsChosen() {
+        WindowFixture fixture;
+        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}));
+        QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
+        std::filesystem::remove(fixture.folder / "sea.png");
+        fixture.restart();
+        QTRY_VERIFY(fixture.hasError());
+        fixture.window->panel().kinds().button(int(Background::Kind::blur))->click();
+        fixture.window->document().undo();  // not chosen after all
+        writePhoto(fixture.folder / "sea.png", {9, 9});
+        fixture.restart();
+        QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
+    }
+
     void aRememberedPictureThatComesLateLeavesANewerChoice() {
         WindowFixture fixture;
         fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}));

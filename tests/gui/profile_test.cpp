@@ -33,6 +33,7 @@ struct PictureProfile {
         look.background.imagePath = sea;
         look.background.placement = Placement::fit;
         look.background.position = 0.2F;
+        look.background.blurStrength = 0.05F;
         look.background.color = {1, 2, 3};
         live.window().profiles().keep({"Evening", look, {}});
         live.base.restart();
@@ -99,7 +100,7 @@ private Q_SLOTS:
         PictureProfile profile;
         const Look before = profile.look();
         profile.apply();
-        QVERIFY(profile.look().background.kind == before.background.kind);  // until the picture was read
+        QVERIFY(profile.look().background == before.background);  // until the picture was read: the room stays blurred
         QTRY_VERIFY(profile.shows(profile.sea));
         QCOMPARE(profile.look().background.placement, Placement::fit);
         QCOMPARE(profile.look().background.position, 0.2F);
@@ -108,6 +109,16 @@ private Q_SLOTS:
         QVERIFY(profile.look() == before);
         profile.live.press(Qt::Key_Y, Qt::ControlModifier);
         QVERIFY(profile.shows(profile.sea));
+    }
+
+    void aPictureThatIsGoneLeavesTheBackgroundAsItWas() {
+        PictureProfile profile;
+        const Background before = profile.look().background;
+        std::filesystem::remove(profile.sea);
+        profile.apply();
+        QTRY_VERIFY(profile.live.base.hasError());
+        QVERIFY(profile.look().background == before);
+        QCOMPARE(profile.look().threshold, 0.3F);
     }
 
     void aPictureThatComesLateLeavesANewerChoice() {
