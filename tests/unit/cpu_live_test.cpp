@@ -94,6 +94,20 @@ TEST(CpuLive, AFrameKeepsItsNumberAndTimesEachStage) {
     EXPECT_EQ(names(show(*engine, frame, lit).times), withLight);
 }
 
+TEST(CpuLive, AFrameAndAPhotoHaveInputsOfTheirOwn) {
+    const test::ModelTensors tensors = test::randomUNet({4, 8, 16}, 1);
+    const std::vector<std::uint8_t> file =
+        test::encodeSafetensors(tensors, {{"longest_side", "64"}, {"photo_side", "128"}});
+    const auto engine = Engine::create(UNet::load(Safetensors::parse(file, "tiny")), {.kind = EngineKind::cpu});
+    const auto ends = [&](const std::string& shape) { return engine->layers().front().shape.ends_with(shape); };
+    show(*engine, frameOf(person(0)));
+    EXPECT_TRUE(ends("64x36")) << engine->layers().front().shape;
+    engine->cutOut(person(0, PixelFormat::rgba8));
+    EXPECT_TRUE(ends("128x72")) << engine->layers().front().shape;
+    show(*engine, frameOf(person(1), 1));
+    EXPECT_TRUE(ends("64x36")) << engine->layers().front().shape;
+}
+
 TEST(CpuLive, TakeWithoutSubmitSaysSo) {
     const auto engine = cpuEngine();
     EXPECT_THROW(engine->take(), Error);
