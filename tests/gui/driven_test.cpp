@@ -44,6 +44,25 @@ int exitCode(MainWindow& window, const Orders& orders) {
     return QTest::qWaitFor([&] { return !ended.isEmpty(); }) ? ended[0][0].toInt() : -1;
 }
 
+/// A run over a background that is not read yet, for the model comes first and is not there.
+struct BusyRun {
+    BusyRun() {
+        run.begin();
+        live.base.showWindow();
+    }
+
+    LiveFixture live;
+    std::promise<void> busy;
+    MainWindow& window = [this]() -> MainWindow& {
+        live.base.startup.background = picture(writePhoto(live.base.folder / "sea.png").toStdString());
+        return freshWindow(live, [this, ready = busy.get_future().share()] {
+            ready.wait();
+            return fakeEngine(live.base.log)();
+        });
+    }();
+    DrivenRun run{window, {.source = LiveSource{}, .frames = 1, .background = true}};
+};
+
 }  // namespace
 
 class DrivenTest : public QObject {
@@ -117,39 +136,21 @@ private Q_SLOTS:
     }
 
     void itBeginsWithWhatIsThereWhenReadingItsBackgroundIsCancelled() {
-        LiveFixture live;
-        live.base.startup.background = picture(writePhoto(live.base.folder / "sea.png").toStdString());
-        std::promise<void> busy;
-        MainWindow& window = freshWindow(live, [&, ready = busy.get_future().share()] {
-            ready.wait();
-            return fakeEngine(live.base.log)();
-        });
-        DrivenRun run(window, {.source = LiveSource{}, .frames = 1, .background = true});
-        run.begin();
-        live.base.showWindow();
-        Q_EMIT window.canvas().progress().cancelRequested();
-        QTRY_VERIFY(window.live().isOn());
-        QVERIFY(!window.document().look().background.image);
-        busy.set_value();
+        BusyRun run;
+        Q_EMIT run.window.canvas().progress().cancelRequested();
+        QTRY_VERIFY(run.window.live().isOn());
+        QVERIFY(!run.window.document().look().background.image);
+        run.busy.set_value();
     }
 
     void itBeginsOnceItsBackgroundWasRead() {
-        LiveFixture live;
-        live.base.startup.background = picture(writePhoto(live.base.folder / "sea.png").toStdString());
-        std::promise<void> busy;  // with the model, before it comes to the background
-        MainWindow& window = freshWindow(live, [&, ready = busy.get_future().share()] {
-            ready.wait();
-            return fakeEngine(live.base.log)();
-        });
-        DrivenRun run(window, {.source = LiveSource{}, .frames = 1, .background = true});
-        run.begin();
-        live.base.showWindow();
-        QTRY_VERIFY(window.canvas().viewport().contextSeen());
+        BusyRun run;
+        QTRY_VERIFY(run.window.canvas().viewport().contextSeen());
         QTest::qWait(100);
-        QVERIFY(!window.live().isOn());
-        busy.set_value();
-        QTRY_VERIFY(window.live().isOn());
-        QVERIFY(window.document().look().background.image != nullptr);
+        QVERIFY(!run.window.live().isOn());
+        run.busy.set_value();
+        QTRY_VERIFY(run.window.live().isOn());
+        QVERIFY(run.window.document().look().background.image != nullptr);
     }
 
     void aFileThatCannotBeOpenedByHandEndsNoRunWithoutFrames() {

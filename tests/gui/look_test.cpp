@@ -35,6 +35,15 @@ void dragSlider(QSlider& slider, const std::vector<int>& values) {
     QTest::mouseRelease(&slider, Qt::LeftButton, {}, at(values.back()));
 }
 
+/// Matte was started again after its background picture sea.png went away, and has said so.
+void loseBackground(WindowFixture& fixture) {
+    fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}));
+    QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
+    std::filesystem::remove(fixture.folder / "sea.png");
+    fixture.restart();
+    QTRY_VERIFY(fixture.hasError());
+}
+
 }  // namespace
 
 class LookTest : public QObject {
@@ -139,11 +148,7 @@ private Q_SLOTS:
 
     void aBackgroundThatIsGoneIsToldAndReplaced() {
         WindowFixture fixture;
-        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}));
-        QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
-        std::filesystem::remove(fixture.folder / "sea.png");
-        fixture.restart();
-        QTRY_VERIFY(fixture.hasError());
+        loseBackground(fixture);
         // By a colour: the blurred room would show more than the user chose to.
         QVERIFY(fixture.window->document().look().background.kind == Background::Kind::color);
         fixture.restart();
@@ -152,11 +157,7 @@ private Q_SLOTS:
 
     void aColourInPlaceOfABackgroundThatIsGoneIsKept() {
         WindowFixture fixture;
-        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}));
-        QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
-        std::filesystem::remove(fixture.folder / "sea.png");
-        fixture.restart();
-        QTRY_VERIFY(fixture.hasError());
+        loseBackground(fixture);
         fixture.window->document().edit(LookControl::color, [](Look& look) { look.background.color = {7, 8, 9}; });
         fixture.restart();
         QVERIFY(fixture.window->settings().look.background.kind == Background::Kind::color);
@@ -164,11 +165,7 @@ private Q_SLOTS:
 
     void aBackgroundThatIsGoneIsRememberedUntilAnotherIsChosen() {
         WindowFixture fixture;
-        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}));
-        QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
-        std::filesystem::remove(fixture.folder / "sea.png");
-        fixture.restart();
-        QTRY_VERIFY(fixture.hasError());
+        loseBackground(fixture);
         fixture.window->panel().kinds().button(int(Background::Kind::blur))->click();
         fixture.window->document().undo();  // not chosen after all
         writePhoto(fixture.folder / "sea.png", {9, 9});
