@@ -74,7 +74,7 @@ public:
 
     /// Of the photos; without a name until it is made.
     [[nodiscard]] const EngineInfo& engine() const { return engine_; }
-    /// A background picture is being read.
+    /// A background picture was asked for, and neither came nor was given up.
     [[nodiscard]] bool awaitsBackground() const { return awaited_.has_value(); }
     [[nodiscard]] Document& document() { return document_; }
     [[nodiscard]] PhotoSession& session() { return session_; }
