@@ -371,34 +371,51 @@ def test_a_new_level_changes_nothing_at_first():
     picture = torch.rand(1, 3, 32, 48)
     with torch.no_grad():
         before = net.eval()(picture)
-        same = grow.grown(net, net.widths[-1], 5, grow.moments(net, photos()[0], 4))
+        same = grow.grown(net, (*net.widths, 5), photos()[0], 4)
         assert same.widths == (*net.widths, 5) and same.multiple == 2 * net.multiple
         assert torch.allclose(same(picture), before, atol=1e-3)
         same.up1.conv1.weight[:, net.widths[-1] :] = 0.1
         assert not torch.allclose(same(picture), before, atol=1e-2), "the new level is not read"
 
 
-def test_a_narrowed_level_keeps_what_its_channels_know():
+def test_narrower_layers_keep_what_their_channels_know():
     torch.manual_seed(2)
     net = model.UNet(model.WIDTHS["tiny"]).eval()
-    deepest = net.down3
     with torch.no_grad():
-        # One channel says the same as another, twice as loud, and of the block's outputs one is read by nothing.
-        deepest.conv1.weight[6] = 2 * deepest.conv1.weight[1]
+        # In every layer of the middle level one channel says the same as another, and in the deepest, twice as loud; of the deepest outputs one is read by nothing.
+        for layer in (net.down2.conv1, net.down2.conv2, net.up1.conv1, net.up1.conv2):
+            layer.weight[4] = layer.weight[1]
+        net.up1.upconv.weight[:, 4] = net.up1.upconv.weight[:, 1]
+        net.down3.conv1.weight[6] = 2 * net.down3.conv1.weight[1]
         net.up1.upconv.weight[3] = 0
-        net.up1.upconv.bias.uniform_(-1, 1)
+        net.up1.upconv.bias.uniform_(-1, 1)[4] = net.up1.upconv.bias[1]
         picture = torch.rand(1, 3, 32, 48)
         before = net(picture)
-        fewer = grow.grown(net, net.widths[-1] - 1, 5, grow.moments(net, photos()[0], 4))
-        assert fewer.widths == (*net.widths[:-1], net.widths[-1] - 1, 5)
+        fewer = grow.grown(net, (4, 5, 7, 5), photos()[0], 4)
+        assert fewer.widths == (4, 5, 7, 5)
         assert torch.allclose(fewer(picture), before, atol=1e-3)
+        assert not torch.allclose(grow.grown(net, (4, 3, 8), photos()[0], 4)(picture), before, atol=1e-3), "three channels cannot say what five do"
+
+
+def test_wider_layers_say_the_same_and_learn_other_things():
+    torch.manual_seed(2)
+    net = model.UNet(model.WIDTHS["tiny"]).eval()
+    picture = torch.rand(1, 3, 32, 48)
+    with torch.no_grad():
+        before = net(picture)
+        wider = grow.grown(net, (7, 9, 8), photos()[0], 4)
+        assert wider.widths == (7, 9, 8)
+        assert (wider(picture) - before).abs().mean() < 0.1 * before.std()
+        for name, _, _ in grow.layers(wider)[:-1]:
+            flat = grow.filters(wider.get_submodule(name)).flatten(1)
+            assert torch.pdist(flat).min() > 0, "two channels would stay the same for ever"
 
 
 def test_a_grown_network_trains_and_says_its_widths():
     with tempfile.TemporaryDirectory() as folder:
         checkpoint, path = os.path.join(folder, "checkpoint.pt"), os.path.join(folder, "grown.safetensors")
         net = model.UNet(model.WIDTHS["tiny"]).eval()
-        grown = grow.grown(net, 7, 5, grow.moments(net, photos()[0], 4))
+        grown = grow.grown(net, (4, 6, 7, 5), photos()[0], 4)
         model.save_model(path, grown.state_dict(), {})
         learner = trainer("--init", path, "--stop-after", "1", out=folder)
         train.run(learner, checkpoint)
