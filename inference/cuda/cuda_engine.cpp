@@ -13,7 +13,6 @@ namespace {
 
 constexpr int kSlots = 2;
 constexpr int kTimedEvery = 8;      // frames: layers that are timed can't overlap, which makes a frame a tenth slower
-constexpr int kLeastSide = 128;     // of the network's input, when the device is full
 constexpr std::size_t kSpares = 3;  // what a slow reader, a writer and one between them hold
 constexpr std::size_t kSparePictures = kSpares + kSlots;
 
@@ -104,8 +103,8 @@ std::shared_ptr<Cutout> CudaEngine::cutOut(std::shared_ptr<const Image> source, 
                     slots_.pop_back();
                     continue;
                 }
-                const int next = input.longest() / 2;
-                if (next < kLeastSide) throw tooSmall(source->size());
+                const int next = unet_->smallerSide(source->size(), input);
+                if (next == 0) throw tooSmall(source->size());
                 input = unet_->inputSize(source->size(), next);
                 info_.warnings = {seenAt(input.longest(), full.longest())};
             }
@@ -218,10 +217,11 @@ bool CudaEngine::makeRoom(Size picture) {
         info_.warnings = {"The GPU's memory is nearly full: it works on one frame at a time."};
         return true;
     }
-    const int next = unet_->inputSize(picture, liveSide_).longest() / 2;
-    if (next < kLeastSide) return false;
+    const int next = unet_->smallerSide(picture, unet_->inputSize(picture, liveSide_));
+    if (next == 0) return false;
     liveSide_ = next;
-    info_.warnings = {seenAt(next, unet_->inputSize(picture, options_.networkLongestSide).longest())};
+    info_.warnings = {seenAt(unet_->inputSize(picture, next).longest(),
+                             unet_->inputSize(picture, options_.networkLongestSide).longest())};
     return true;
 }
 

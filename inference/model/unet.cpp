@@ -196,6 +196,12 @@ Size UNet::photoInputSize(Size photo, int longestSide) const {
     return inputSize(photo, longestSide > 0 ? longestSide : photoSide_);
 }
 
+int UNet::smallerSide(Size picture, Size input) const {
+    constexpr int least = 128;  // below it little but a blot is left of a person
+    const int side = std::max(least, input.longest() / 2);
+    return inputSize(picture, side).longest() < input.longest() ? side : 0;
+}
+
 double UNet::flops(Size input) const {
     double sum = 0;
     for (const Conv& layer : layers_) sum += layerFlops(*this, layer, input);

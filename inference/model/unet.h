@@ -61,6 +61,9 @@ public:
     [[nodiscard]] Size inputSize(Size picture, int longestSide = 0) const;
     /// The same for a photo: its own longest side may be larger, for a photo has more time than a frame.
     [[nodiscard]] Size photoInputSize(Size photo, int longestSide = 0) const;
+    /// The longest side to ask `inputSize` for where there is no memory for `input`: half of it, but at least 128
+    /// pixels; 0 when that is no less.
+    [[nodiscard]] int smallerSide(Size picture, Size input) const;
     /// Input value of channel c (R, G, B) = (sRGB/255 - mean[c]) / deviation[c].
     [[nodiscard]] std::array<float, 3> mean() const { return mean_; }
     [[nodiscard]] std::array<float, 3> deviation() const { return deviation_; }

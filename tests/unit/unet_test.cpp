@@ -107,6 +107,18 @@ TEST(UNet, GivesPhotosAnInputOfTheirOwn) {
     EXPECT_EQ(one.photoInputSize({4000, 3000}), (Size{256, 192}));
 }
 
+TEST(UNet, HalvesItsInputDownTo128Pixels) {
+    const UNet unet = load(randomUNet({4, 4, 4, 4, 4, 4, 4}, 1), {{"longest_side", "576"}});
+    const Size photo{4000, 3000};
+    std::vector<int> sides;
+    for (Size input = unet.inputSize(photo); input.longest() > 0 && sides.size() < 9;) {
+        sides.push_back(input.longest());
+        const int next = unet.smallerSide(photo, input);
+        input = next ? unet.inputSize(photo, next) : Size{};
+    }
+    EXPECT_EQ(sides, (std::vector{576, 320, 192, 128}));
+}
+
 TEST(UNet, CountsItsOperations) {
     const UNet unet = load(randomUNet({16, 32, 64, 128, 256}, 1));
     EXPECT_NEAR(unet.flops({512, 512}) / 1e9, 24.26, 0.01);
