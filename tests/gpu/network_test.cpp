@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels,
                                                           NetworkSize{{16, 32, 64}, {12, 20}, 5},
                                                           NetworkSize{{64, 96, 128}, {36, 20}, 6},
                                                           NetworkSize{{32, 64, 128, 192, 256, 352}, {96, 64}, 7},
-                                                          NetworkSize{{16, 24, 48, 64, 96, 56, 48}, {128, 64}, 9},
+                                                          NetworkSize{{16, 32, 64, 64, 80, 56, 48}, {128, 64}, 9},
                                                           NetworkSize{
                                                               {32, 64, 128, 192, 256, 192, 112}, {128, 64}, 8})),
                          nameOfNetwork);
