@@ -77,7 +77,7 @@ void DrivenRun::statusChanged(const LiveStatus& status) {
     if (!status.engine.name.empty()) engineKnown(status.engine);
     if (orders_.frames == 0) return;
     if (!status.sourceProblem.empty()) {
-        end(kExitSource, QString::fromStdString(status.sourceProblem));
+        end(exitCodeOf(status.sourceArea), QString::fromStdString(status.sourceProblem));
     } else if (!status.engineProblem.empty()) {
         end(exitCodeOf(status.engineArea), QString::fromStdString(status.engineProblem));
     } else if (const std::string problem = window_.methodStatus().problem; !problem.empty()) {

@@ -217,7 +217,7 @@ void Pipeline::readFrom(const Opening& opening) {
         if (!opening.stop.stop_requested()) tell(generation, State::ended, "", source->info());
     } catch (const Cancelled&) {
     } catch (const Error& error) {
-        tell(generation, State::lost, error.what());  // a file that can't be read will not come back
+        tell(generation, State::lost, error.what(), {}, error.area);  // a file that can't be read will not come back
     } catch (const std::exception& error) {
         tell(generation, State::lost, std::string("The source failed: ") + error.what() + ".");
     }
@@ -252,13 +252,15 @@ void Pipeline::post(const Frame& frame, std::uint64_t generation) {
     wake_.notify_all();
 }
 
-void Pipeline::tell(std::uint64_t generation, State state, const std::string& problem, const SourceInfo& source) {
+void Pipeline::tell(
+    std::uint64_t generation, State state, const std::string& problem, const SourceInfo& source, Area area) {
     {
         const std::scoped_lock lock(mutex_);
         if (generation != generation_ || status_.state == State::stopped) return;
         if (state == State::ended && video_) video_->end();
         status_.state = state;
         status_.sourceProblem = problem;
+        status_.sourceArea = area;
         if (problem.empty()) status_.source = source;
     }
     onNews_();

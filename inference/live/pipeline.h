@@ -44,6 +44,7 @@ struct LiveStatus {
     bool capturing = false;          ///< a source may be on, in any state: it is being opened, read or closed
     SourceInfo source;               ///< while running and after
     std::string sourceProblem;       ///< with State::lost: what happened and what to do
+    Area sourceArea = Area::source;  ///< what sourceProblem is about: input for a file that can't be read
     EngineInfo engine;               ///< once it is made
     std::string engineProblem;       ///< why no new composites come; empty again with the next one
     Area engineArea = Area::engine;  ///< what engineProblem is about
@@ -131,7 +132,8 @@ private:
     void tell(std::uint64_t generation,
               LiveStatus::State state,
               const std::string& problem,
-              const SourceInfo& source = {});
+              const SourceInfo& source = {},
+              Area area = Area::source);
     void tellCapturing(bool on);
 
     void work(const std::stop_token& quit);

@@ -96,6 +96,15 @@ private Q_SLOTS:
         QCOMPARE(exitCode(live.window(), {.source = LiveSource{}, .frames = 3}), int(kExitSource));
     }
 
+    void aFileThatCannotBeReadEndsItAsSuch() {
+        LiveFixture live;
+        live.base.startup.open = LiveSession::openNamed;
+        LiveSource missing;
+        missing.spec.kind = SourceSpec::Kind::file;
+        missing.spec.name = (live.base.folder / "none.mp4").string();
+        QCOMPARE(exitCode(freshWindow(live), {.source = missing, .frames = 3}), int(kExitInput));
+    }
+
     void aGpuThatIsRequiredIsMissedWithAndWithoutASource() {
         LiveFixture live;
         QCOMPARE(exitCode(live.window(), {.source = LiveSource{}, .frames = 3, .requireGpu = true}), int(kExitEngine));

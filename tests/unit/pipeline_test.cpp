@@ -219,6 +219,7 @@ TEST_F(Live, ALostSourceIsOpenedAgainUntilItIsBack) {
     feed.lose("The camera is gone: plug it in again.");
     ASSERT_TRUE(soon([&] { return pipeline.status().sourceProblem == "The camera is gone: plug it in again."; }));
     EXPECT_EQ(pipeline.status().state, State::lost);
+    EXPECT_EQ(pipeline.status().sourceArea, Area::source);
     feed.push();
     ASSERT_TRUE(shows(1));
     EXPECT_EQ(pipeline.newest()->frame, 1U);  // its numbers go on
@@ -236,6 +237,7 @@ TEST_F(Live, AFileThatCantBeReadIsNotTriedAgain) {
     ASSERT_TRUE(soon([&] { return pipeline.status().state == State::lost; }));
     std::this_thread::sleep_for(400ms);
     EXPECT_EQ(opened, 1);
+    EXPECT_EQ(pipeline.status().sourceArea, Area::input);
 }
 
 TEST_F(Live, FramesMayChangeTheirSize) {
