@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kUndoLimit = 200;
 
-QString stepName(LookControl control) {
+QString stepName(LookControl control, MirrorOf mirrorOf) {
     switch (control) {
         case LookControl::background: return Document::tr("Background");
         case LookControl::blurStrength: return Document::tr("Blur Strength");
@@ -20,7 +20,8 @@ QString stepName(LookControl control) {
         case LookControl::softness: return Document::tr("Softness");
         case LookControl::decontaminate: return Document::tr("Clean Edge Colours");
         case LookControl::lightWrap: return Document::tr("Light Wrap");
-        case LookControl::mirror: return Document::tr("Mirror");
+        case LookControl::mirror:
+            return mirrorOf == MirrorOf::cameras ? Document::tr("Camera's Mirror") : Document::tr("Video's Mirror");
         case LookControl::scale: return Document::tr("Person's Size");
         case LookControl::position: return Document::tr("Person's Place");
         case LookControl::steadiness: return Document::tr("Steadiness");
@@ -38,11 +39,12 @@ QString stepName(LookControl control) {
 class SetLook : public QUndoCommand {
 public:
     SetLook(Document& document, const Look& look, LookControl control)
-        : QUndoCommand(stepName(control)),
+        : QUndoCommand(stepName(control, document.mirrorOf_)),
           document_(document),
           before_(document.look()),
           after_(look),
           control_(control),
+          mirrorOf_(document.mirrorOf_),
           gesture_(document.gesture_) {}
 
     void undo() override { change(before_); }
@@ -57,15 +59,19 @@ public:
     }
 
 private:
-    /// Mirroring goes with the source, which may be another one by now: only a step that changed it brings it back.
+    /// Mirroring goes with the kind of source, which may be another one by now: only a step that changed it brings it
+    /// back, and only for the kind that it was made for.
     void change(Look look) {
-        if (before_.stand.mirrored == after_.stand.mirrored) look.stand.mirrored = document_.look().stand.mirrored;
+        const bool turns = before_.stand.mirrored != after_.stand.mirrored, mirrored = look.stand.mirrored;
+        if (!turns || mirrorOf_ != document_.mirrorOf_) look.stand.mirrored = document_.look().stand.mirrored;
         document_.apply(look);
+        if (turns) Q_EMIT document_.mirrorTurned(mirrorOf_, mirrored);
     }
 
     Document& document_;
     Look before_, after_;
     LookControl control_;
+    MirrorOf mirrorOf_;
     int gesture_;
 };
 

@@ -31,6 +31,9 @@ enum class LookControl {
     all
 };
 
+/// The kinds of source whose mirroring is remembered: each has its own.
+enum class MirrorOf { cameras = 1, others };
+
 class Document : public QObject {
     Q_OBJECT
 
@@ -64,9 +67,11 @@ public:
     void redo();
     /// Changes the look without a step and forgets all steps: settings were restored.
     void resetLook(const Look& look);
-    /// Changes the look without a step; the steps stay: another source is mirrored or not.
-    void adopt(const Look& look) {
+    /// Changes the look without a step; the steps stay, and those of mirroring with the kind of source that they were
+    /// made for: another source is mirrored or not.
+    void adopt(const Look& look, MirrorOf of) {
         finishGesture();  // a step that went on over it would be one of both sources
+        mirrorOf_ = of;
         apply(look);
     }
     /// Takes over a photo; the look stays, the steps are forgotten.
@@ -75,6 +80,9 @@ public:
 Q_SIGNALS:
     void lookChanged(const matte::Look& look);
     void photoChanged();
+    /// A step, or its undoing, mirrored a kind of source or no longer; the look has it when that kind is the present
+    /// one.
+    void mirrorTurned(matte::MirrorOf of, bool mirrored);
 
 private:
     friend class SetLook;
@@ -83,6 +91,7 @@ private:
     Look look_;
     OpenedPhoto photo_;
     QUndoStack undoStack_;
+    MirrorOf mirrorOf_ = MirrorOf::cameras;
     int gesture_ = 0;
 };
 

@@ -47,11 +47,10 @@ void LiveControl::connectPicture() {
         setShown(true);
     });
     connect(&viewport, &Viewport::livePresented, &session_, &LiveSession::presented);
-    connect(&parts_.document, &Document::lookChanged, this, [this](const Look& look) {
-        session_.setLook(look);
-        const bool camera = parts_.settings.live.source.isCamera();
-        if (mode() != Mode::live) return;
-        (camera ? parts_.settings.live.mirrorCameras : parts_.settings.live.mirrorOthers) = look.stand.mirrored;
+    connect(&parts_.document, &Document::lookChanged, this, [this](const Look& look) { session_.setLook(look); });
+    connect(&parts_.document, &Document::mirrorTurned, this, [this](MirrorOf of, bool mirrored) {
+        LiveSettings& live = parts_.settings.live;
+        (of == MirrorOf::cameras ? live.mirrorCameras : live.mirrorOthers) = mirrored;
     });
 }
 
@@ -81,8 +80,9 @@ void LiveControl::setMode(Mode mode) {
 void LiveControl::adoptMirror() {
     const LiveSettings& live = parts_.settings.live;
     Look look = parts_.document.look();
-    look.stand.mirrored = live.source.isCamera() ? live.mirrorCameras : live.mirrorOthers;
-    parts_.document.adopt(look);
+    const bool camera = live.source.isCamera();
+    look.stand.mirrored = camera ? live.mirrorCameras : live.mirrorOthers;
+    parts_.document.adopt(look, camera ? MirrorOf::cameras : MirrorOf::others);
 }
 
 bool LiveControl::mirroredAtFirst() const {

@@ -78,7 +78,7 @@ private Q_SLOTS:
         document.edit(withThreshold(0.4F), LookControl::threshold);
         Look mirrored = document.look();
         turn(mirrored);
-        document.adopt(mirrored);  // another source
+        document.adopt(mirrored, MirrorOf::others);  // another source
         document.undo();
         QVERIFY(document.look().stand.mirrored);
         document.redo();
@@ -94,10 +94,10 @@ private Q_SLOTS:
         Look mirrored, larger;
         mirrored.stand.mirrored = larger.stand.mirrored = true;
         larger.stand.scale = 1.2F;
-        document.adopt(mirrored);
+        document.adopt(mirrored, MirrorOf::cameras);
         document.edit(larger, LookControl::scale);
         larger.stand.mirrored = false;
-        document.adopt(larger);
+        document.adopt(larger, MirrorOf::others);
         larger.stand.scale = 1.4F;
         document.edit(larger, LookControl::scale);  // the same control, and nothing was let go
         document.undo();

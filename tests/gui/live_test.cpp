@@ -376,6 +376,34 @@ private Q_SLOTS:
         QVERIFY(mirrored() && settings.mirrorCameras);  // as a camera is
     }
 
+    void mirroringIsUndoneForTheKindOfSourceThatItWasTurnedFor() {
+        LiveFixture live;
+        const auto mirrored = [&] { return live.window().document().look().stand.mirrored; };
+        const LiveSettings& settings = live.window().settings().live;
+        LiveSource test;
+        test.spec.kind = SourceSpec::Kind::test;
+        live.press(Qt::Key_M);  // in front of a camera
+        live.window().liveControl().choose(test);
+        live.press(Qt::Key_Z, Qt::ControlModifier);
+        QVERIFY(!mirrored() && !settings.mirrorOthers && settings.mirrorCameras);
+        live.press(Qt::Key_Y, Qt::ControlModifier);
+        QVERIFY(!mirrored() && !settings.mirrorOthers && !settings.mirrorCameras);
+        live.press(Qt::Key_Z, Qt::ControlModifier);
+        live.window().liveControl().choose({});
+        QVERIFY(mirrored() && settings.mirrorCameras);
+        live.press(Qt::Key_Y, Qt::ControlModifier);
+        QVERIFY(!mirrored() && !settings.mirrorCameras);
+    }
+
+    void mirroringThatIsUndoneAtAPhotoIsUndoneLiveToo() {
+        LiveFixture live;
+        live.press(Qt::Key_M);  // in front of a camera
+        live.window().setMode(Mode::photo);
+        live.press(Qt::Key_Z, Qt::ControlModifier);
+        live.window().setMode(Mode::live);
+        QVERIFY(live.window().document().look().stand.mirrored);
+    }
+
     void whatIsResetAtAPhotoAndUndoneLiveLeavesTheMirror() {
         LiveFixture live;  // in front of a camera
         LiveSource test;
