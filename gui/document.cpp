@@ -45,7 +45,8 @@ public:
           after_(look),
           control_(control),
           mirrorOf_(document.mirrorOf_),
-          gesture_(document.gesture_) {}
+          gesture_(document.gesture_),
+          number_(++document.steps_) {}
 
     void undo() override { change(before_); }
     void redo() override { change(after_); }
@@ -56,6 +57,12 @@ public:
         after_ = next.after_;
         setObsolete(before_ == after_);
         return true;
+    }
+    [[nodiscard]] int number() const { return number_; }
+    /// Const, for the stack gives its commands away as such.
+    void amend(const std::function<void(Look&)>& change, bool since) const {
+        if (since) change(before_);
+        change(after_);
     }
 
 private:
@@ -69,11 +76,19 @@ private:
     }
 
     Document& document_;
-    Look before_, after_;
+    mutable Look before_, after_;
     LookControl control_;
     MirrorOf mirrorOf_;
-    int gesture_;
+    int gesture_, number_;
 };
+
+namespace {
+
+const SetLook& stepAt(const QUndoStack& stack, int index) {
+    return static_cast<const SetLook&>(*stack.command(index));
+}
+
+}  // namespace
 
 Document::Document(QObject* parent) : QObject(parent) {
     undoStack_.setUndoLimit(kUndoLimit);
@@ -87,6 +102,21 @@ void Document::apply(const Look& look) {
 
 void Document::edit(const Look& look, LookControl control) {
     if (look != look_) undoStack_.push(new SetLook(*this, look, control));
+}
+
+int Document::lastStep() const {
+    return undoStack_.canUndo() ? stepAt(undoStack_, undoStack_.index() - 1).number() : 0;
+}
+
+bool Document::amend(int step, const std::function<void(Look&)>& change) {
+    int first = 0;
+    while (first < undoStack_.index() && stepAt(undoStack_, first).number() != step) ++first;
+    if (first == undoStack_.index()) return false;
+    for (int i = first; i < undoStack_.count(); ++i) stepAt(undoStack_, i).amend(change, i > first);
+    Look look = look_;
+    change(look);
+    apply(look);
+    return true;
 }
 
 // What follows an undo is a gesture of its own, or it would be merged into the step before.

@@ -5,6 +5,8 @@
 #include <QObject>
 #include <QUndoStack>
 
+#include <functional>
+
 #include "gui/photo_session.h"
 
 namespace matte {
@@ -61,6 +63,11 @@ public:
         edit(control, change);
         finishGesture();
     }
+    /// The step that undo() would take back, 0 for none: each has a number of its own, later ones higher.
+    [[nodiscard]] int lastStep() const;
+    /// Something of a step came late: as if `step`, and what was done since, had had it. False, and nothing done, when
+    /// the step is undone or forgotten. No gesture ends.
+    bool amend(int step, const std::function<void(Look&)>& change);
     /// The next edit() is a step of its own: a slider was let go, a dialog closed.
     void finishGesture() { ++gesture_; }
     void undo();
@@ -92,7 +99,7 @@ private:
     OpenedPhoto photo_;
     QUndoStack undoStack_;
     MirrorOf mirrorOf_ = MirrorOf::cameras;
-    int gesture_ = 0;
+    int gesture_ = 0, steps_ = 0;
 };
 
 }  // namespace matte

@@ -111,7 +111,7 @@ void MainWindow::restoreSettings(const std::optional<Background>& background) {
     document_.resetLook(look);
     if (picture) {
         standIn_ = look.background;
-        awaitPicture(look.background.imagePath, {});
+        awaitPicture({.path = look.background.imagePath});
     }
     restoreGeometry(settings_.geometry);
     theme_.setChoice(settings_.theme);
@@ -128,7 +128,6 @@ void MainWindow::restoreSettings(const std::optional<Background>& background) {
 
 void MainWindow::photoOpened(const OpenedPhoto& photo) {
     document_.setPhoto(photo);
-    if (awaited_) awaited_->steps = 0;  // no step is left to undo
     requested_.reset();
     canvas_->banner().dismiss();
     canvas_->hideWelcome();

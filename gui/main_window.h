@@ -45,7 +45,8 @@ struct AwaitedPicture {
     std::optional<LookControl> control{};  ///< of the step that it makes; none: remembered from the last time
     Background before{};                   ///< what stands there meanwhile
     std::optional<Background> laid{};      ///< how a profile lays it; none: as what stands there
-    int steps = 0;                         ///< how many there were; with one of them undone it is wanted no more
+    int step = 0;                          ///< of which it is a part; none for a step of its own
+    int since = 0;  ///< the last step when it was asked for; with that undone it is wanted no more
 };
 
 class MainWindow : public QMainWindow {
@@ -126,9 +127,7 @@ private:
 
     void photoOpened(const OpenedPhoto& photo);
     void pictureRendered(const Rendered& picture);
-    void awaitPicture(const std::string& path,
-                      std::optional<LookControl> control,
-                      const std::optional<Background>& laid = {});
+    void awaitPicture(AwaitedPicture picture);
     void giveUpPicture();
     [[nodiscard]] bool isStandIn(const Background& background) const;
     void backgroundLoaded(const Background& read);

@@ -10,41 +10,49 @@
 namespace matte {
 namespace {
 
-/// What stands behind the person; where it lies and every colour stay as they are.
-void takePicture(Background& into, const Background& from) {
-    into.kind = from.kind;
-    into.image = from.image;
-    into.imagePath = from.imagePath;
-    into.moving = from.moving;
+/// What is to stand behind the person. Every colour is the profile's, and so is where it lies, unless that was moved
+/// since; without a profile both stay.
+void layPicture(Background& into, const AwaitedPicture& awaited, const Background& read) {
+    if (awaited.laid) {
+        const Background& before = awaited.before;
+        Background laid = *awaited.laid;
+        if (into.placement != before.placement) laid.placement = into.placement;
+        if (into.position != before.position) laid.position = into.position;
+        into = laid;
+    }
+    into.kind = Background::Kind::image;
+    into.image = read.image;
+    into.imagePath = read.imagePath;
+    into.moving = read.moving;
 }
 
 }  // namespace
 
 void MainWindow::setBackgroundPicture(const QString& path) {
     document_.finishGesture();
-    awaitPicture(path.toStdString(), LookControl::image);
+    awaitPicture({.path = path.toStdString(), .control = LookControl::image});
 }
 
-void MainWindow::awaitPicture(const std::string& path,
-                              std::optional<LookControl> control,
-                              const std::optional<Background>& laid) {
-    awaited_ = {path, control, document_.look().background, laid, document_.undoStack().index()};
-    session_.loadBackground(QString::fromStdString(path));
+void MainWindow::awaitPicture(AwaitedPicture picture) {
+    picture.before = document_.look().background;
+    picture.since = document_.lastStep();
+    awaited_ = std::move(picture);
+    session_.loadBackground(QString::fromStdString(awaited_->path));
 }
 
 void MainWindow::backgroundLoaded(const Background& read) {
     if (!awaited_ || awaited_->path != read.imagePath) return;
     const AwaitedPicture awaited = *std::exchange(awaited_, std::nullopt);
     standIn_.reset();
+    const auto lay = [&](Look& look) { layPicture(look.background, awaited, read); };
     Look look = document_.look();
-    if (awaited.laid) look.background = *awaited.laid;
-    takePicture(look.background, read);
-    look.background.kind = Background::Kind::image;
-    if (awaited.control) {
-        document_.edit(look, *awaited.control);  // one step with the rest of a profile
-        document_.finishGesture();
-    } else {
+    lay(look);
+    if (!awaited.control) {
         document_.resetLook(look);
+    } else if (!document_.amend(awaited.step, lay)) {
+        document_.finishGesture();
+        document_.edit(look, *awaited.control);
+        document_.finishGesture();
     }
     Q_EMIT backgroundSettled();
 }
@@ -70,7 +78,7 @@ bool MainWindow::isStandIn(const Background& background) const {
 }
 
 void MainWindow::undo() {
-    if (awaited_ && document_.undoStack().index() <= awaited_->steps) giveUpPicture();
+    if (awaited_ && document_.lastStep() <= awaited_->since) giveUpPicture();
     document_.undo();
 }
 
@@ -87,9 +95,12 @@ void MainWindow::applyProfile(int index) {
     // A photo is never mirrored: undone live, the step would turn the source's mirror.
     if (liveControl_->mode() == Mode::photo) look.stand.mirrored = document_.look().stand.mirrored;
     document_.finishGesture();
+    const int before = document_.lastStep();
     document_.edit(look, LookControl::profile);
     if (unread) {
-        awaitPicture(profile.look.background.imagePath, LookControl::profile, profile.look.background);
+        const Background& laid = profile.look.background;
+        const int step = document_.lastStep() == before ? 0 : document_.lastStep();
+        awaitPicture({.path = laid.imagePath, .control = LookControl::profile, .laid = laid, .step = step});
     } else {
         giveUpPicture();
         document_.finishGesture();

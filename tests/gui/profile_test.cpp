@@ -111,6 +111,52 @@ private Q_SLOTS:
         QVERIFY(profile.shows(profile.sea));
     }
 
+    void aPictureThatComesAfterAnotherStepIsPartOfTheProfilesOwn() {
+        PictureProfile profile;
+        Document& document = profile.live.window().document();
+        const Look before = profile.look();
+        profile.apply();
+        document.step(LookControl::threshold, [](Look& look) { look.threshold = 0.7F; });
+        document.step(LookControl::placement, [](Look& look) { look.background.placement = Placement::stretch; });
+        document.step(LookControl::softness, [](Look& look) { look.softness = 0.1F; });
+        document.undo();
+        QTRY_VERIFY(profile.shows(profile.sea));
+        QCOMPARE(document.undoStack().count(), 4);
+        QCOMPARE(profile.look().background.placement, Placement::stretch);  // chosen after the profile
+        document.undo();
+        QCOMPARE(profile.look().background.placement, Placement::fit);
+        document.undo();
+        QVERIFY(profile.shows(profile.sea));
+        QCOMPARE(profile.look().threshold, 0.3F);
+        document.undo();
+        QVERIFY(profile.look() == before);
+        for (int i = 0; i < 4; ++i) document.redo();
+        QVERIFY(profile.shows(profile.sea));
+        QCOMPARE(profile.look().threshold, 0.7F);
+        QCOMPARE(profile.look().background.placement, Placement::stretch);
+        QCOMPARE(profile.look().softness, 0.1F);
+    }
+
+    void aPictureThatComesAfterAGestureIsPartOfTheProfilesStep() {
+        PictureProfile profile;
+        profile.apply();
+        profile.live.window().document().finishGesture();  // a slider was pressed and let go where it was
+        QTRY_VERIFY(profile.shows(profile.sea));
+        QCOMPARE(profile.live.window().document().undoStack().count(), 1);
+    }
+
+    void aPictureAloneMakesAStepOfItsOwn() {
+        PictureProfile profile;
+        Document& document = profile.live.window().document();
+        document.step(LookControl::threshold, [](Look& look) { look.threshold = 0.3F; });
+        const Look before = profile.look();
+        profile.apply();  // which changes nothing else
+        QTRY_VERIFY(profile.shows(profile.sea));
+        QCOMPARE(document.undoStack().count(), 2);
+        document.undo();
+        QVERIFY(profile.look() == before);
+    }
+
     void aPictureThatIsGoneLeavesTheBackgroundAsItWas() {
         PictureProfile profile;
         const Background before = profile.look().background;
