@@ -305,8 +305,7 @@ void MainWindow::showAbout() {
 
 void MainWindow::saveSettings() {
     settings_.geometry = bare_->geometry();
-    settings_.look = document_.look();
-    if (isStandIn(settings_.look.background)) settings_.look.background.kind = Background::Kind::image;
+    settings_.look = wantedLook();
     settings_.theme = theme_.choice();
     settings_.panelVisible = actions_[ActionId::panel]->isChecked();
     settings_.splitVisible = actions_[ActionId::split]->isChecked();

@@ -129,8 +129,10 @@ private:
     void pictureRendered(const Rendered& picture);
     void awaitPicture(AwaitedPicture picture);
     void giveUpPicture();
+    [[nodiscard]] Look wantedLook() const;
     [[nodiscard]] bool isStandIn(const Background& background) const;
     void backgroundLoaded(const Background& read);
+    void backgroundFailed(const QString& path);
     void backgroundChanged(Background now);
     void undo();
     void pictureExported(const QString& path);

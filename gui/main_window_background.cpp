@@ -57,6 +57,11 @@ void MainWindow::backgroundLoaded(const Background& read) {
     Q_EMIT backgroundSettled();
 }
 
+/// One that a person chose and that can't be read is wanted no more: what stands there stays.
+void MainWindow::backgroundFailed(const QString& path) {
+    if (awaited_ && awaited_->control && awaited_->path == path.toStdString()) giveUpPicture();
+}
+
 /// Whatever the user chose meanwhile goes before a picture that is still being read. Where it lies is no such choice:
 /// that may be moved while the one before is still seen.
 void MainWindow::backgroundChanged(Background now) {
@@ -74,7 +79,22 @@ void MainWindow::giveUpPicture() {
 
 /// A remembered picture that could not be read (yet) is still the user's choice for as long as nothing else is.
 bool MainWindow::isStandIn(const Background& background) const {
-    return standIn_ && background.kind == standIn_->kind && background.color == standIn_->color;
+    return standIn_ && background.kind == standIn_->kind && background.color == standIn_->color &&
+           background.imagePath == standIn_->imagePath;
+}
+
+/// What is to be remembered: the look with the picture that was asked for, be it not read yet.
+Look MainWindow::wantedLook() const {
+    Look look = document_.look();
+    if (awaited_ && awaited_->control) {
+        Background unread;
+        unread.imagePath = awaited_->path;
+        unread.moving = awaited_->laid && awaited_->laid->moving;
+        layPicture(look.background, *awaited_, unread);
+    } else if (isStandIn(look.background)) {
+        look.background.kind = Background::Kind::image;
+    }
+    return look;
 }
 
 void MainWindow::undo() {

@@ -92,7 +92,7 @@ void MainWindow::connectProfiles() {
     connect(bars_, &WindowBars::profileChosen, this, &MainWindow::applyProfile);
     connect(actions_[ActionId::saveProfile], &QAction::triggered, this, [this] {
         const QString name = profiles_->askForName(this);
-        if (!name.isEmpty() && !profiles_->keep({name, document_.look(), settings_.live.source})) {
+        if (!name.isEmpty() && !profiles_->keep({name, wantedLook(), settings_.live.source})) {
             canvas_->banner().showError(tr("There are nine profiles, one for each key: delete one first."));
         }
     });

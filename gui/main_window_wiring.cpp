@@ -30,6 +30,7 @@ void MainWindow::connectSession() {
     connect(&session_, &PhotoSession::opened, this, &MainWindow::photoOpened);
     connect(&session_, &PhotoSession::rendered, this, &MainWindow::pictureRendered);
     connect(&session_, &PhotoSession::backgroundLoaded, this, &MainWindow::backgroundLoaded);
+    connect(&session_, &PhotoSession::backgroundFailed, this, &MainWindow::backgroundFailed);
     connect(&session_, &PhotoSession::exported, this, &MainWindow::pictureExported);
     connect(&session_, &PhotoSession::copied, this, [this](const QImage& picture, const Look& look) {
         QApplication::clipboard()->setImage(picture);

@@ -117,7 +117,12 @@ void PhotoSession::loadBackground(const QString& path) {
               Q_EMIT busyChanged(tr("Reading the background"));
               Background background;
               background.imagePath = path.toStdString();
-              readBackground(background);
+              try {
+                  readBackground(background);
+              } catch (...) {
+                  Q_EMIT backgroundFailed(path);
+                  throw;
+              }
               stopIfAsked(stop);
               Q_EMIT backgroundLoaded(background);
           }});

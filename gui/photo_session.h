@@ -99,6 +99,8 @@ Q_SIGNALS:
     void rendered(const matte::Rendered& picture);
     /// Only imagePath, image and moving count.
     void backgroundLoaded(const matte::Background& background);
+    /// Before failed() says why.
+    void backgroundFailed(const QString& path);
     void exported(const QString& path);
     void copied(const QImage& picture, const matte::Look& look);
     void cancelled();

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "gui/look_panel.h"
+#include "gui/profiles.h"
 #include "gui/slider_row.h"
 #include "gui/toggle.h"
 #include "tests/gui/groups.h"
@@ -163,12 +164,30 @@ private Q_SLOTS:
         QVERIFY(fixture.window->settings().look.background.kind == Background::Kind::color);
     }
 
+    void aProfileOfTheSameColourAsInPlaceOfABackgroundThatIsGoneIsKept() {
+        WindowFixture fixture;
+        loseBackground(fixture);
+        Look green;
+        green.background.kind = Background::Kind::color;
+        fixture.window->profiles().keep({"Green", green, {}});
+        fixture.window->applyProfile(0);
+        fixture.restart();
+        QVERIFY(fixture.window->settings().look.background.kind == Background::Kind::color);
+    }
+
     void aBackgroundThatIsGoneIsRememberedUntilAnotherIsChosen() {
         WindowFixture fixture;
         loseBackground(fixture);
         fixture.window->panel().kinds().button(int(Background::Kind::blur))->click();
         fixture.window->document().undo();  // not chosen after all
         writePhoto(fixture.folder / "sea.png", {9, 9});
+        fixture.restart();
+        QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
+    }
+
+    void aPictureThatIsBeingReadAsTheWindowClosesIsRemembered() {
+        WindowFixture fixture;
+        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}));
         fixture.restart();
         QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
     }

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profiles: looks and sources under a key.
 #include <QAbstractButton>
+#include <QApplication>
 #include <QButtonGroup>
+#include <QDialog>
 #include <QTest>
+#include <QTimer>
+
+#include <future>
 
 #include "gui/live_control.h"
 #include "gui/look_panel.h"
@@ -39,6 +44,16 @@ struct PictureProfile {
         live.base.restart();
         QObject::connect(&live.window().session(), &PhotoSession::backgroundLoaded, &live.window(), [this] { ++read; });
     }
+    /// Another window, whose session is busy until the promise is kept.
+    void beginBusyWith(std::promise<void>& busy) {
+        WindowFixture& base = live.base;
+        const auto factory = [&base, ready = busy.get_future().share()] {
+            ready.wait();
+            return fakeEngine(base.log)();
+        };
+        base.window = std::make_unique<MainWindow>(factory, *base.store, base.startup);
+        base.showWindow();
+    }
     void apply() { live.press(Qt::Key_1, Qt::ControlModifier); }
     [[nodiscard]] const Look& look() const { return live.window().document().look(); }
     [[nodiscard]] bool shows(const std::string& path) const {
@@ -49,6 +64,20 @@ struct PictureProfile {
     std::string sea = writePhoto(live.base.folder / "sea.png").toStdString();
     int read = 0;
 };
+
+/// The background of the profile that the menu saves, under the name that its dialog offers.
+Background saveProfile(MainWindow& window) {
+    QTimer::singleShot(0, &window, [] {
+        if (auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget())) dialog->accept();
+    });
+    window.actions()[ActionId::saveProfile]->trigger();
+    const QList<Profile>& profiles = window.settings().live.profiles;
+    return profiles.isEmpty() ? Background{} : profiles.last().look.background;
+}
+
+bool isPicture(const Background& background, const std::string& path) {
+    return background.kind == Background::Kind::image && background.imagePath == path && !background.image;
+}
 
 }  // namespace
 
@@ -155,6 +184,44 @@ private Q_SLOTS:
         QCOMPARE(document.undoStack().count(), 2);
         document.undo();
         QVERIFY(profile.look() == before);
+    }
+
+    void aPictureThatIsGoneIsKeptInAProfile() {
+        WindowFixture fixture;
+        const QString sea = writePhoto(fixture.folder / "sea.png");
+        fixture.window->setBackgroundPicture(sea);
+        QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
+        std::filesystem::remove(sea.toStdString());
+        fixture.restart();
+        QTRY_VERIFY(fixture.hasError());
+        QVERIFY(fixture.window->document().look().background.kind == Background::Kind::color);  // stands in for it
+        QVERIFY(isPicture(saveProfile(*fixture.window), sea.toStdString()));
+    }
+
+    void aPictureThatIsBeingReadIsKeptInAProfile() {
+        PictureProfile profile;
+        std::promise<void> busy;
+        profile.beginBusyWith(busy);
+        profile.apply();
+        const Background kept = saveProfile(profile.live.window());
+        QVERIFY(isPicture(kept, profile.sea));
+        QCOMPARE(kept.placement, Placement::fit);
+        QVERIFY((kept.color == Rgb{1, 2, 3}));
+        const std::string wall = writePhoto(profile.live.base.folder / "wall.png").toStdString();
+        profile.live.window().setBackgroundPicture(QString::fromStdString(wall));
+        QVERIFY(isPicture(saveProfile(profile.live.window()), wall));
+        profile.live.window().panel().kinds().button(int(Background::Kind::blur))->click();
+        QVERIFY(saveProfile(profile.live.window()).kind == Background::Kind::blur);
+        busy.set_value();
+    }
+
+    void aPictureThatCouldNotBeReadIsKeptInNoProfile() {
+        PictureProfile profile;
+        const Background before = profile.look().background;
+        std::filesystem::remove(profile.sea);
+        profile.apply();
+        QTRY_VERIFY(profile.live.base.hasError());
+        QVERIFY(saveProfile(profile.live.window()) == before);
     }
 
     void aPictureThatIsGoneLeavesTheBackgroundAsItWas() {
