@@ -16,6 +16,8 @@ constexpr int kCornerGap = 24;
 BareWindow::BareWindow(QMainWindow& window, const QList<QWidget*>& surround, QWidget& picture)
     : QObject(&window), window_(window), surround_(surround), picture_(picture) {
     picture_.installEventFilter(this);
+    picture_.parentWidget()->installEventFilter(
+        this);  // what lies over the picture, the start page, leaves clicks to it
 }
 
 void BareWindow::setBare(bool bare) {

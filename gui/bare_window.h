@@ -11,7 +11,8 @@ class BareWindow : public QObject {
     Q_OBJECT
 
 public:
-    /// `surround` is what is hidden; `picture` moves the small window when it is dragged.
+    /// `surround` is what is hidden; `picture`, and what its parent lays over it, moves the small window when it is
+    /// dragged.
     BareWindow(QMainWindow& window, const QList<QWidget*>& surround, QWidget& picture);
     void setFullScreen(bool on, bool bare);
     void setCorner(bool on);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LivePage: what the canvas shows in live mode while nothing is captured: how to start, and what was found on this
-// computer and what is missing, each with what to do. GUI thread.
+// computer and what is missing, each with what to do; in a small window as much of it as there is room for. GUI thread.
 #pragma once
 
 #include <QList>
@@ -33,14 +33,24 @@ public:
     /// Everything that is written on it, for tests and screen readers.
     [[nodiscard]] QString text() const;
 
-private:
-    void showTitle();
+protected:
+    void resizeEvent(QResizeEvent* event) override;
 
+private:
+    [[nodiscard]] QString title(const QString& name) const;
+    [[nodiscard]] QString advice(const QString& name) const;
+    void arrange();
+    void layTexts();
+    void leaveOut();
+
+    QLabel* mark_;
     QLabel* title_;
     QLabel* source_;
     QPushButton* start_;
     QPushButton* video_;
+    QWidget* table_;  ///< of the facts
     QGridLayout* rows_;
+    QList<QLabel*> lines_;  ///< of the facts
     QList<Fact> facts_;
     QString name_;
     bool opening_ = false;

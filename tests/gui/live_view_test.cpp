@@ -7,16 +7,20 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QLabel>
 #include <QPainter>
 #include <QSignalSpy>
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 
 #include "gui/bare_window.h"
 #include "gui/camera_light.h"
 #include "gui/canvas.h"
 #include "gui/driven_run.h"
+#include "gui/live_control.h"
+#include "gui/live_page.h"
 #include "gui/look_panel.h"
 #include "gui/snapshots.h"
 #include "gui/status_line.h"
@@ -26,6 +30,36 @@
 #include "tests/gui/live_fixture.h"
 
 namespace matte::test {
+namespace {
+
+/// What of the page is cut off or lies over something else; empty when every part that is seen is seen whole.
+QString crampedPart(const LivePage& page) {
+    QList<QRect> taken;
+    for (const QWidget* part : page.findChildren<QWidget*>()) {
+        if (!part->isVisible() || !part->findChildren<QWidget*>().isEmpty()) continue;
+        const QRect place(part->mapTo(&page, QPoint()), part->size());
+        const bool wraps = part->hasHeightForWidth();
+        const QSize hint = part->minimumSizeHint();
+        const QSize least = wraps ? QSize(0, part->heightForWidth(part->width())) : hint;
+        const auto* label = qobject_cast<const QLabel*>(part);
+        const QString name = label ? label->text() : part->objectName();
+        if (!page.rect().contains(place)) return name + " lies outside";
+        if (least.width() > part->width() || least.height() > part->height()) return name + " is cut off";
+        for (const QRect& other : taken) {
+            if (other.intersects(place)) return name + " lies over something";
+        }
+        taken.append(place);
+    }
+    return {};
+}
+
+LiveSource longNamed() {
+    LiveSource source;
+    source.spec.name = "A camera with a name that is far too long for a window of any size, as some of them have it";
+    return source;
+}
+
+}  // namespace
 
 class LiveViewTest : public QObject {
     Q_OBJECT
@@ -49,6 +83,52 @@ private Q_SLOTS:
         live.press(Qt::Key_F3);
         live.showNext();
         QCOMPARE(live.script.rateSteps.load(), 3);  // once
+    }
+
+    void theStartPageFitsWindowsOfEverySize_data() {
+        QTest::addColumn<QSize>("size");
+        QTest::addColumn<int>("facts");
+        QTest::newRow("small window") << QSize(400, 225) << 0;
+        QTest::newRow("least") << QSize(160, 90) << 0;
+        QTest::newRow("narrow") << QSize(250, 600) << 2;
+        QTest::newRow("high") << QSize(340, 700) << 2;
+        QTest::newRow("large") << QSize(1000, 700) << 2;
+    }
+    void theStartPageFitsWindowsOfEverySize() {
+        QFETCH(QSize, size);
+        QFETCH(int, facts);
+        LiveFixture live;
+        MainWindow& window = live.window();
+        const LivePage& page = window.canvas().livePage();
+        QCOMPARE(crampedPart(page), QString());
+        window.actions()[ActionId::corner]->trigger();
+        window.resize(size);
+        QTRY_COMPARE(page.size(), size);
+        QCOMPARE(crampedPart(page), QString());
+        const auto shown = [&](const QString& text) {
+            const QList<QLabel*> labels = page.findChildren<QLabel*>();
+            return std::ranges::count_if(
+                labels, [&](const QLabel* label) { return label->isVisible() && label->text().contains(text); });
+        };
+        QCOMPARE(int(shown("No camera was found") + shown("Nothing leaves this computer")), facts);
+        window.liveControl().choose(longNamed());
+        QCOMPARE(crampedPart(page), QString());
+        live.press(Qt::Key_Space);
+        QTRY_VERIFY(shown("Opening") == 1 || size.width() < 200);
+        QCOMPARE(crampedPart(page), QString());
+        QVERIFY(page.text().contains("Opening " + nameOf(longNamed())));  // for those who hear it
+        window.liveControl().stop();
+        window.actions()[ActionId::corner]->trigger();
+        QTRY_COMPARE(int(shown("No camera was found")), 1);
+        QCOMPARE(crampedPart(page), QString());
+    }
+
+    void theSmallWindowIsLeftByADoubleClickOnItsStartPage() {
+        LiveFixture live;
+        live.window().actions()[ActionId::corner]->trigger();
+        QTRY_VERIFY(live.window().width() < 500);
+        QTest::mouseDClick(&live.window().canvas().livePage(), Qt::LeftButton, {}, QPoint(5, 5));
+        QVERIFY(!live.window().bare().inCorner());
     }
 
     void whatIsNotKnownOfALayerIsADash() {
