@@ -19,6 +19,7 @@ namespace matte {
 namespace {
 
 constexpr int kMargin = 14, kBannerWidth = 620;
+constexpr int kAboveTiming = 120;  // for the light, and for the mark of a hidden person
 
 /// A frame in the accent colour over the picture: let go here.
 class DropMark : public QWidget {
@@ -68,8 +69,8 @@ Canvas::Canvas(const Actions& actions, QWidget* parent)
     before_->setText(tr("Before"));
     setAfterName(tr("After"));
     hidden_->setObjectName("hiddenMark");
-    const QString keys = actions[ActionId::hidePerson]->shortcut().toString(QKeySequence::NativeText);
-    hidden_->setText(tr("You are hidden.  %1 shows you again.").arg(keys));
+    hidden_->setAlignment(Qt::AlignCenter);
+    hideKey_ = actions[ActionId::hidePerson]->shortcut().toString(QKeySequence::NativeText);
     showPages();
     setMinimumSize(320, 240);
     connect(viewport_, &Viewport::splitMoved, this, &Canvas::arrangeChips);
@@ -106,9 +107,15 @@ void Canvas::setTimingWanted(bool wanted) {
 void Canvas::showPages() {
     welcome_->setVisible(mode_ == Mode::photo && !photoShown_);
     livePage_->setVisible(mode_ == Mode::live && !liveShown_);
-    timing_->setVisible(mode_ == Mode::live && liveShown_ && timingWanted_);
+    showTiming();
     hidden_->setVisible(mode_ == Mode::live && personHidden_);
     arrangeChips();
+}
+
+/// Not over what says that somebody is filmed, or hidden: a window without room for both has no overlay.
+void Canvas::showTiming() {
+    const bool room = timing_->sizeHint().height() + kAboveTiming <= height();
+    timing_->setVisible(mode_ == Mode::live && liveShown_ && timingWanted_ && room);
 }
 
 void Canvas::setPersonHidden(bool hidden) {
@@ -159,12 +166,29 @@ void Canvas::arrange() {
     progress_->move((width() - progress_->width()) / 2, height() - progress_->height() - 2 * kMargin);
     viewName_->adjustSize();
     viewName_->move(kMargin, height() - viewName_->height() - kMargin);
+    showTiming();
     const int timingHeight = timing_->sizeHint().height();
     timing_->setGeometry(kMargin, height() - timingHeight - kMargin, width() - 2 * kMargin, timingHeight);
-    hidden_->adjustSize();
-    const int below = timing_->isHidden() ? 2 * kMargin : timingHeight + 2 * kMargin;
-    hidden_->move((width() - hidden_->width()) / 2, height() - hidden_->height() - below);
+    arrangeHidden(timing_->isHidden() ? 0 : timingHeight);
     arrangeChips();
+}
+
+/// In one line, or in several where there is no room for that; the key is left out before the picture is covered.
+void Canvas::arrangeHidden(int below) {
+    const QString hidden = tr("You are hidden."), again = tr("%1 shows you again.").arg(hideKey_);
+    const int room = std::max(1, width() - 2 * kMargin);
+    for (const QString& text : {hidden + "  " + again, hidden}) {
+        hidden_->setText(text);
+        hidden_->ensurePolished();
+        hidden_->setWordWrap(false);
+        const int line = hidden_->sizeHint().width();
+        hidden_->setWordWrap(line > room);
+        hidden_->resize(line > room ? QSize(room, hidden_->heightForWidth(room)) : hidden_->sizeHint());
+        if (2 * hidden_->height() <= height()) break;
+    }
+    const int gap = std::min(2 * kMargin, std::max(0, (height() - below - hidden_->height()) / 2));
+    hidden_->move((width() - hidden_->width()) / 2, height() - hidden_->height() - below - gap);
+    livePage_->keepClear(hidden_->isHidden() ? 0 : height() - hidden_->y());
 }
 
 void Canvas::arrangeChips() {

@@ -53,7 +53,9 @@ protected:
 
 private:
     void arrangeChips();
+    void arrangeHidden(int below);
     void showPages();
+    void showTiming();
 
     Viewport* viewport_;
     Welcome* welcome_;
@@ -67,6 +69,7 @@ private:
     CameraLight* light_;
     TimingOverlay* timing_;
     QLabel* hidden_;
+    QString hideKey_;
     Mode mode_ = Mode::photo;
     bool photoShown_ = false, liveShown_ = false, timingWanted_ = false, personHidden_ = false;
 };

@@ -80,6 +80,12 @@ void LivePage::setOpening(bool opening) {
     arrange();
 }
 
+void LivePage::keepClear(int below) {
+    if (contentsMargins().bottom() == below) return;
+    setContentsMargins(0, 0, 0, below);
+    arrange();
+}
+
 void LivePage::resizeEvent(QResizeEvent*) {
     arrange();
 }
@@ -96,15 +102,14 @@ void LivePage::arrange() {
     layout()->activate();  // at once: what is shown now is never laid out for what was there before
 }
 
-/// In a window that is too small, what is missed least goes first; to start, or what is being opened, stays.
+/// In a window that is too small, what is missed least goes first.
 void LivePage::leaveOut() {
     const auto least = [this] {
         layout()->invalidate();
         return layout()->totalMinimumSize().expandedTo({0, layout()->totalHeightForWidth(width())});
     };
     if (least().width() > width()) video_->hide();  // nothing else can't be made narrower
-    QList<QWidget*> parts{table_, mark_, video_, source_};
-    if (!opening_) parts.append(title_);
+    QList<QWidget*> parts{table_, mark_, video_, source_, title_, start_};
     while (!parts.isEmpty() && least().height() > height()) parts.takeFirst()->hide();
 }
 

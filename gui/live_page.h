@@ -30,6 +30,8 @@ public:
     void showFacts(const QList<Fact>& facts);
     /// A source is being opened: nothing to click but what is in the tool bar.
     void setOpening(bool opening);
+    /// Nothing is put there: something else lies over so many of the lowest pixels.
+    void keepClear(int below);
     /// Everything that is written on it, for tests and screen readers.
     [[nodiscard]] QString text() const;
 

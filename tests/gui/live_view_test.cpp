@@ -9,6 +9,7 @@
 #include <QJsonObject>
 #include <QLabel>
 #include <QPainter>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
 
@@ -25,6 +26,7 @@
 #include "gui/snapshots.h"
 #include "gui/status_line.h"
 #include "gui/timing_chart.h"
+#include "gui/timing_overlay.h"
 #include "gui/timing_text.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/live_fixture.h"
@@ -121,6 +123,45 @@ private Q_SLOTS:
         window.actions()[ActionId::corner]->trigger();
         QTRY_COMPARE(int(shown("No camera was found")), 1);
         QCOMPARE(crampedPart(page), QString());
+    }
+
+    void thatThePersonIsHiddenIsReadInWindowsOfEverySize() {
+        LiveFixture live;
+        MainWindow& window = live.window();
+        const LivePage& page = window.canvas().livePage();
+        const QLabel& mark = *window.canvas().findChild<QLabel*>("hiddenMark");
+        live.press(Qt::Key_F8);
+        window.actions()[ActionId::corner]->trigger();
+        for (const QSize size : {QSize(400, 225), QSize(300, 200), QSize(160, 90)}) {
+            window.resize(size);
+            QTRY_COMPARE(page.size(), size);
+            QVERIFY(mark.isVisible() && mark.text().startsWith("You are hidden."));
+            QVERIFY(page.rect().contains(mark.geometry()));
+            QVERIFY(mark.height() >= mark.heightForWidth(mark.width()));
+            QCOMPARE(crampedPart(page), QString());
+            for (const QPushButton* button : page.findChildren<QPushButton*>()) {
+                const QRect place(button->mapTo(&window.canvas(), QPoint()), button->size());
+                QVERIFY(!button->isVisible() || !place.intersects(mark.geometry()));
+            }
+        }
+        window.actions()[ActionId::corner]->trigger();
+        QTRY_VERIFY(mark.text().contains("shows you again"));
+    }
+
+    void theOverlayWaitsForAWindowWithRoomForIt() {
+        LiveFixture live;
+        live.start();
+        live.press(Qt::Key_F3);
+        live.press(Qt::Key_F8);
+        const Canvas& canvas = live.window().canvas();
+        const QWidget& overlay = live.window().canvas().timing();
+        const auto* mark = canvas.findChild<QLabel*>("hiddenMark");
+        QVERIFY(overlay.isVisible() && !overlay.geometry().intersects(mark->geometry()));
+        live.window().actions()[ActionId::corner]->trigger();
+        QTRY_VERIFY(live.window().width() < 500);
+        QVERIFY(!overlay.isVisible() && canvas.rect().contains(mark->geometry()));
+        live.window().actions()[ActionId::corner]->trigger();
+        QTRY_VERIFY(overlay.isVisible());
     }
 
     void theSmallWindowIsLeftByADoubleClickOnItsStartPage() {
