@@ -16,8 +16,7 @@ constexpr int kCornerGap = 24;
 BareWindow::BareWindow(QMainWindow& window, const QList<QWidget*>& surround, QWidget& picture)
     : QObject(&window), window_(window), surround_(surround), picture_(picture) {
     picture_.installEventFilter(this);
-    picture_.parentWidget()->installEventFilter(
-        this);  // what lies over the picture, the start page, leaves clicks to it
+    picture_.parentWidget()->installEventFilter(this);  // to which the page over the picture leaves its clicks
 }
 
 void BareWindow::setBare(bool bare) {
