@@ -23,6 +23,12 @@ LiveSource cameraSource(const CameraInfo& camera) {
     return source;
 }
 
+/// As the menu has it: a source may name its camera by its id, or just be the first one.
+std::string nameIn(const std::vector<CameraInfo>& cameras, const std::string& name) {
+    const CameraInfo* camera = findCamera(cameras, name);
+    return camera ? camera->name : name;
+}
+
 }  // namespace
 
 SourcePicker::SourcePicker(const Actions& actions, QWidget* parent)
@@ -51,15 +57,19 @@ void SourcePicker::showSource(const LiveSource& source) {
 }
 
 QAction* SourcePicker::add(QMenu& menu, const QString& text, const LiveSource& source) {
+    LiveSource present = source_;
+    if (present.isCamera() && source.isCamera()) present.spec.name = nameIn(cameras_, present.spec.name);
+
     QAction* action = menu.addAction(QString(text).replace("&", "&&"));
     action->setCheckable(true);
-    action->setChecked(source == source_);
+    action->setChecked(source == present);
     connect(action, &QAction::triggered, this, [this, source] { Q_EMIT chosen(source); });
     return action;
 }
 
 void SourcePicker::fill() {
-    menu_->clear();
+    menu_->clear();  // not of the menus below it, one of which may be open
+    for (QMenu* below : menu_->findChildren<QMenu*>(Qt::FindDirectChildrenOnly)) below->deleteLater();
     addCameras();
     menu_->addSeparator();
     menu_->addActions({actions_[ActionId::useVideo], actions_[ActionId::useFolder], actions_[ActionId::useAddress]});

@@ -221,6 +221,7 @@ private Q_SLOTS:
         entry(*picker.menu(), "Desk (2)")->trigger();
         QVERIFY(picker.text().contains("Desk (2)"));
         Q_EMIT picker.menu()->aboutToShow();
+        QVERIFY(entry(*picker.menu(), "Automatic")->isChecked());
         QVERIFY(!entry(*picker.menu(), "8 × 8"));  // it can't be read
         entry(*picker.menu(), "30 a second")->trigger();
         const LiveSource& source = live.window().settings().live.source;
@@ -234,6 +235,27 @@ private Q_SLOTS:
         QVERIFY(live.window().canvas().livePage().text().contains("No camera was found"));
     }
 
+    void theFormatOfTheFirstCameraIsMarked() {
+        LiveFixture live;
+        live.window().liveControl().setCameras({camera("Desk")});
+        const QMenu& menu = *live.window().bars().sources().menu();
+        QVERIFY(entry(menu, "Desk")->isChecked());
+        QVERIFY(entry(menu, "Automatic")->isChecked());
+    }
+
+    void theMenuOfSourcesDoesNotGrow() {
+        LiveFixture live;
+        live.window().liveControl().setCameras({camera("Desk")});
+        const QMenu& menu = *live.window().bars().sources().menu();
+        const auto parts = [&menu] {
+            QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+            return menu.findChildren<QObject*>().size();
+        };
+        const auto before = parts();
+        for (int i = 0; i < 5; ++i) live.window().liveControl().setCameras({camera("Desk")});
+        QCOMPARE(parts(), before);
+    }
+
     void aNewSourceStartsAtOnceWhenOneIsOn() {
         LiveFixture live;
         live.start();
@@ -241,7 +263,7 @@ private Q_SLOTS:
         live.window().goLive("test:person:640x480");
         QTRY_COMPARE(live.feed.opened(), opened + 1);
         QVERIFY(live.window().live().isOn());
-        QVERIFY(!live.window().canvas().light().text().contains("Camera on"));  // what plays is no camera
+        QTRY_VERIFY(!live.window().canvas().light().text().contains("Camera on"));  // what plays is no camera
     }
 
     void aDroppedPictureGoesBehindAndAVideoIsPlayed() {
