@@ -62,9 +62,9 @@ void MainWindow::connectRecords() {
     auto* recorder = new TraceRecorder(live_, this);
     connect(recorder, &TraceRecorder::saved, this, saved);
     connect(recorder, &TraceRecorder::failed, &banner, &Banner::showError);
-    connect(actions_[ActionId::trace], &QAction::toggled, this, [recorder, &banner](bool on) {
+    connect(actions_[ActionId::trace], &QAction::toggled, this, [this, recorder, &banner](bool on) {
         if (!on) return recorder->stop();
-        recorder->start(newTraceFile());
+        if (!recorder->start()) return actions_[ActionId::trace]->setChecked(false);
         banner.showDone(tr("Recording a trace. Ctrl+T ends it."));
     });
     connect(actions_[ActionId::saveStatistics], &QAction::triggered, this, [this, &banner, saved] {

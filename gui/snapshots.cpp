@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/snapshots.h"
 
-#include <QDateTime>
-#include <QDir>
-#include <QFileInfo>
-#include <QStandardPaths>
-
 #include <chrono>
 #include <utility>
 
@@ -30,16 +25,8 @@ Snapshots::Snapshots(LiveSession& session, QObject* parent) : QObject(parent), s
     });
 }
 
-/// One that is not there, and that no snapshot which is still being written will be.
 QString Snapshots::newFile(const QString& folder) {
-    const QString pictures = QStandardPaths::writableLocation(QStandardPaths::PicturesLocation);
-    const QDir target(QFileInfo(folder).isDir() ? folder : QFileInfo(pictures).isDir() ? pictures : QDir::homePath());
-    const QString stem = "matte-" + QDateTime::currentDateTime().toString("yyyy-MM-dd-hhmmss");
-    QString path = target.filePath(stem + ".png");
-    for (int next = 2; given_.contains(path) || QFileInfo::exists(path); ++next)
-        path = target.filePath(QString("%1-%2.png").arg(stem).arg(next));
-    given_.insert(path);
-    return path;
+    return files_.name(folder, QStandardPaths::PicturesLocation, "matte", "png");
 }
 
 void Snapshots::take(const QString& folder) {
@@ -53,8 +40,9 @@ void Snapshots::take(const QString& folder) {
 void Snapshots::takeCutout(const QString& folder) {
     const LiveSession::Live newest = session_.newest();
     if (!newest || newest->curtain) {
-        Q_EMIT failed(newest ? tr("You are hidden: show yourself first.")
-                             : tr("There is no picture yet: start the camera first."));
+        Q_EMIT failed(session_.status().personHidden ? tr("You are hidden: show yourself first.")
+                      : newest ? tr("There is no picture yet of the person alone: wait a moment and try again.")
+                               : tr("There is no picture yet: start the camera first."));
         return;
     }
     if (!waitingFor_.isEmpty()) return;

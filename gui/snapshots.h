@@ -4,10 +4,10 @@
 #pragma once
 
 #include <QObject>
-#include <QSet>
 #include <QTimer>
 
 #include "gui/live_session.h"
+#include "gui/new_files.h"
 
 namespace matte {
 
@@ -33,8 +33,8 @@ private:
     void save(const std::shared_ptr<const Picture>& picture, const QString& path);
 
     LiveSession& session_;
-    QSet<QString> given_;  ///< every file's name so far
-    QString waitingFor_;   ///< the cut-out's file; empty when none is under way
+    NewFiles files_;
+    QString waitingFor_;  ///< the cut-out's file; empty when none is under way
     QTimer patience_;
 };
 

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/trace_recorder.h"
 
-#include <QDateTime>
-#include <QDir>
-#include <QFileInfo>
-#include <QStandardPaths>
+#include <new>
 
 #include "gui/save_in_background.h"
+#include "inference/error.h"
 
 namespace matte {
 
-QString newTraceFile() {
-    const QString documents = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
-    const QDir folder(QFileInfo(documents).isDir() ? documents : QDir::homePath());
-    return folder.filePath("matte-trace-" + QDateTime::currentDateTime().toString("yyyy-MM-dd-hhmmss") + ".json");
-}
-
-void TraceRecorder::start(const QString& path) {
-    trace_ = std::make_shared<Trace>(path.toStdString());
+bool TraceRecorder::start() {
+    const QString path = files_.name({}, QStandardPaths::DocumentsLocation, "matte-trace", "json");
+    try {
+        trace_ = std::make_shared<Trace>(path.toStdString());
+    } catch (const Error& error) {
+        Q_EMIT failed(QString::fromStdString(error.what()));
+        return false;
+    } catch (const std::bad_alloc&) {
+        Q_EMIT failed(tr("There is not enough memory for a trace: close other programs and try again."));
+        return false;
+    }
     session_.record(trace_);
+    return true;
 }
 
 void TraceRecorder::stop() {

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "gui/live_session.h"
+#include "gui/new_files.h"
 
 namespace matte {
 
@@ -15,7 +16,8 @@ class TraceRecorder : public QObject {
 
 public:
     explicit TraceRecorder(LiveSession& session, QObject* parent = nullptr) : QObject(parent), session_(session) {}
-    void start(const QString& path);
+    /// Into a new file in the user's documents, or the home folder. False when that can't be written: failed() says so.
+    bool start();
     void stop();
 
 Q_SIGNALS:
@@ -25,9 +27,7 @@ Q_SIGNALS:
 private:
     LiveSession& session_;
     std::shared_ptr<Trace> trace_;
+    NewFiles files_;
 };
-
-/// A new file for a trace in the user's documents, or the home folder.
-[[nodiscard]] QString newTraceFile();
 
 }  // namespace matte

@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -24,7 +25,7 @@ void copyName(char (&to)[Bytes], const char* from) {
 
 Trace::Trace(std::filesystem::path path) : path_(std::move(path)) {
     checkTarget(path_);
-    events_.reserve(kMostSpans);  // no page of it is touched before it is needed
+    events_.reserve(kMostSpans);  // so that they stay where they are; no page of it is touched before it is needed
 }
 
 void Trace::add(const char* track, const char* name, Time begin, Time end, std::uint64_t frame) {
@@ -48,16 +49,19 @@ std::size_t Trace::spans() const {
 
 void Trace::finish() const {
     const auto microseconds = [](auto duration) { return std::chrono::duration<double, std::micro>(duration).count(); };
-    const std::scoped_lock lock(mutex_);
+    const auto [events, missed] = [this] {  // what is there already is never changed nor moved
+        const std::scoped_lock lock(mutex_);
+        return std::pair(std::span(events_), missed_);
+    }();
     std::map<std::string, int> tracks;
-    std::string text = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"spansMissed\":" + std::to_string(missed_) +
+    std::string text = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"spansMissed\":" + std::to_string(missed) +
                        "},\"traceEvents\":[\n";
     auto append = [&text, first = true](const nlohmann::json& event) mutable {
         if (!first) text += ",\n";
         first = false;
         text += event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     };
-    for (const Event& event : events_) {
+    for (const Event& event : events) {
         const auto [track, isNew] = tracks.try_emplace(event.track, int(tracks.size()) + 1);
         if (isNew) {
             append(nlohmann::json{{"ph", "M"},

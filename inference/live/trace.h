@@ -29,7 +29,8 @@ public:
     void add(const char* track, const char* name, Time begin, Time end, std::uint64_t frame);
     [[nodiscard]] std::size_t spans() const;
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-    /// Writes the file. Throws Error(output); what was recorded stays, and finish() may be tried again.
+    /// Writes the file with what was recorded up to the call, and holds up nobody who records. Throws Error(output);
+    /// what was recorded stays, and finish() may be tried again.
     void finish() const;
 
     /// From its making to its end; does nothing without a trace.

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The small parts of the live path: the curtain, the newest samples, the trace.
+#include <array>
 #include <csignal>
 #include <fstream>
+#include <future>
 #include <numeric>
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -131,6 +136,25 @@ TEST(Trace, WritesWhatTraceViewersRead) {
 
 TEST(Trace, RefusesAFolderThatDoesNotExistBeforeAnythingIsRecorded) {
     EXPECT_THROW(Trace("/nowhere/at/all/trace.json"), Error);
+}
+
+TEST(Trace, HoldsNobodyUpWhileItIsWritten) {
+    const test::ScratchFolder folder;
+    const auto path = folder / "trace.json";
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    Trace trace(path);
+    const auto now = std::chrono::steady_clock::now();
+    for (int i = 0; i < 5000; ++i) trace.add("worker", "submit", now, now, 1);
+    auto written = std::async(std::launch::async, [&] { trace.finish(); });
+    const int reader = ::open(path.c_str(), O_RDONLY);  // once it is being written, and more than a pipe holds
+    ASSERT_GE(reader, 0);
+    auto added = std::async(std::launch::async, [&] { trace.add("worker", "submit", now, now, 2); });
+    EXPECT_EQ(added.wait_for(std::chrono::seconds(3)), std::future_status::ready);
+    std::array<char, 4096> bytes{};
+    while (::read(reader, bytes.data(), bytes.size()) > 0) continue;
+    ::close(reader);
+    written.get();
+    EXPECT_EQ(trace.spans(), 5001U);
 }
 
 TEST(Trace, OnAFullDiskSaysSoAndCanBeWrittenLater) {
