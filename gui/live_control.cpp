@@ -92,6 +92,7 @@ bool LiveControl::mirroredAtFirst() const {
 
 void LiveControl::start() {
     if (mode() != Mode::live) Q_EMIT liveWanted();
+    forgetProblem();
     session_.setLook(parts_.document.look());
     session_.start(parts_.settings.live.source);
     parts_.canvas.timing().clear();
@@ -128,7 +129,7 @@ void LiveControl::setShown(bool shown) {
 void LiveControl::showState() {
     const bool on = session_.isOn();
     const LiveSource& source = parts_.settings.live.source;
-    const LiveSource& captured = session_.source();
+    const LiveSource& captured = session_.captured();
     const bool capturing = session_.status().capturing;  // be it lost, or stopped and not closed yet
     QAction* action = parts_.actions[ActionId::live];
     action->setText(on ? tr("&Stop") : tr("&Start"));
@@ -169,10 +170,18 @@ void LiveControl::tellProblem(const LiveStatus& status) {
         banner.showError(problem);
     } else if (banner.isVisible() && banner.text() == problem_) {
         banner.dismiss();
-        if (status.state == LiveStatus::State::running)
+        if (sourceProblem_ && status.state == LiveStatus::State::running)
             banner.showDone(tr("%1 is back.").arg(nameOf(session_.source())));
     }
     problem_ = problem;
+    sourceProblem_ = !status.sourceProblem.empty();
+}
+
+/// What goes wrong from now on is told, be it the same as before.
+void LiveControl::forgetProblem() {
+    Banner& banner = parts_.canvas.banner();
+    if (!problem_.isEmpty() && banner.text() == problem_) banner.dismiss();
+    problem_.clear();
 }
 
 /// Said once: the video's last picture goes on standing there.

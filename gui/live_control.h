@@ -60,6 +60,7 @@ private:
     void showState();
     void statusChanged(const LiveStatus& status);
     void tellProblem(const LiveStatus& status);
+    void forgetProblem();
     void tellBackground(const LiveStatus& status);
     void adoptMirror();
     void showFacts();
@@ -70,8 +71,9 @@ private:
     LiveSession& session_;
     EngineInfo engine_;
     QTimer refresh_;
-    QString problem_;            ///< what the banner says of it; empty when all is well
-    QString backgroundProblem_;  ///< the same of the video behind the person
+    QString problem_;             ///< what the banner says of it; empty when all is well
+    QString backgroundProblem_;   ///< the same of the video behind the person
+    bool sourceProblem_ = false;  ///< problem_ is of the source
     bool shown_ = false;
 };
 

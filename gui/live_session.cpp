@@ -18,17 +18,29 @@ bool same(const LiveStatus& one, const LiveStatus& other) {
 }  // namespace
 
 LiveSession::LiveSession(Pipeline::MakeEngine makeEngine, OpenSource open, QObject* parent)
-    : QObject(parent), open_(std::move(open)), pipeline_(std::move(makeEngine), [this] {
-          if (!newsPosted_.exchange(true))
-              QMetaObject::invokeMethod(this, &LiveSession::takeNews, Qt::QueuedConnection);
-      }) {}
+    : QObject(parent), open_(std::move(open)), pipeline_(std::move(makeEngine), [this] { postNews(); }) {}
+
+void LiveSession::postNews() {
+    if (!newsPosted_.exchange(true)) QMetaObject::invokeMethod(this, &LiveSession::takeNews, Qt::QueuedConnection);
+}
+
+LiveSource LiveSession::opened() const {
+    const std::scoped_lock lock(mutex_);
+    return opened_;
+}
 
 void LiveSession::start(const LiveSource& source) {
     source_ = source;
     on_ = shows_ = true;
     presented_ = 0;
     newest_.reset();
-    pipeline_.start([open = open_, source](PixelMemory memory, std::stop_token stop) {
+    status_.state = LiveStatus::State::stopped;  // so that it is told, even if this run is where the last one ended
+    pipeline_.start([this, open = open_, source](PixelMemory memory, std::stop_token stop) {
+        {
+            const std::scoped_lock lock(mutex_);
+            opened_ = source;
+        }
+        postNews();
         CaptureSettings settings = source.capture();
         settings.memory = memory;
         return open(source.spec, settings, std::move(stop));
@@ -55,8 +67,10 @@ void LiveSession::takeNews() {
     }
     if (const Live cutout = pipeline_.takeCutout()) Q_EMIT cutoutCame(cutout);
     LiveStatus status = pipeline_.status();
-    if (same(status, status_)) return;
+    LiveSource captured = opened();
+    if (same(status, status_) && captured == captured_) return;
     status_ = std::move(status);
+    captured_ = std::move(captured);
     if (status_.state == LiveStatus::State::ended) on_ = false;
     Q_EMIT statusChanged(status_);
 }

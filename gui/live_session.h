@@ -13,6 +13,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 
 #include "gui/live_source.h"
 #include "inference/live/pipeline.h"
@@ -54,9 +55,11 @@ public:
     void requestCutout() { pipeline_.requestCutout(); }
     void dropCutout() { pipeline_.dropCutout(); }
     [[nodiscard]] const Live& newest() const { return newest_; }
-    /// Started and not stopped since, be it that the source is lost meanwhile.
+    /// Started, and neither stopped nor ended since, be it that the source is lost meanwhile.
     [[nodiscard]] bool isOn() const { return on_; }
     [[nodiscard]] const LiveSource& source() const { return source_; }
+    /// What status().capturing is about: for a moment still the source before, until that is closed.
+    [[nodiscard]] const LiveSource& captured() const { return captured_; }
     [[nodiscard]] const LiveStatus& status() const { return status_; }
     [[nodiscard]] LiveStatistics statistics() const { return pipeline_.statistics(); }
     /// Pictures with the person that were presented since start().
@@ -69,15 +72,19 @@ Q_SIGNALS:
     void framePresented(quint64 frames);
 
 private:
+    void postNews();
     void takeNews();
+    [[nodiscard]] LiveSource opened() const;
 
-    LiveSource source_;
+    LiveSource source_, captured_;
     LiveStatus status_;
     Live newest_;
     OpenSource open_;
     std::uint64_t presented_ = 0;
     bool on_ = false;
-    bool shows_ = false;                    ///< until stop(): a source that ended is still shown
+    bool shows_ = false;  ///< until stop(): a source that ended is still shown
+    mutable std::mutex mutex_;
+    LiveSource opened_;                     ///< guarded by the mutex: the capture thread opened it last
     std::atomic<bool> newsPosted_ = false;  ///< one event at a time: a slow window is not buried in them
     Pipeline pipeline_;                     ///< last: its threads end before what they use
 };

@@ -60,6 +60,7 @@ void Pipeline::start(OpenSource open) {
         meter_.clear();
         status_.state = State::opening;
         status_.sourceProblem.clear();
+        status_.engineProblem.clear();  // it is made, or asked, again
     }
     wake_.notify_all();
     onNews_();
@@ -217,9 +218,9 @@ void Pipeline::readFrom(const Opening& opening) {
         if (!opening.stop.stop_requested()) tell(generation, State::ended, "", source->info());
     } catch (const Cancelled&) {
     } catch (const Error& error) {
-        tell(generation, State::lost, error.what(), {}, error.area);  // a file that can't be read will not come back
+        tell(generation, State::ended, error.what(), {}, error.area);  // a file that can't be read will not come back
     } catch (const std::exception& error) {
-        tell(generation, State::lost, std::string("The source failed: ") + error.what() + ".");
+        tell(generation, State::ended, std::string("The source failed: ") + error.what() + ".");
     }
     const std::scoped_lock lock(mutex_);
     source_.reset();

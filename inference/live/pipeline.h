@@ -40,10 +40,10 @@ struct LivePicture {
 
 struct LiveStatus {
     enum class State { stopped = 1, opening, running, ended, lost };
-    State state = State::stopped;
+    State state = State::stopped;    ///< lost: it is opened again until it is back; ended: it is not
     bool capturing = false;          ///< a source may be on, in any state: it is being opened, read or closed
     SourceInfo source;               ///< while running and after
-    std::string sourceProblem;       ///< with State::lost: what happened and what to do
+    std::string sourceProblem;       ///< with State::lost, and ended before its end: what happened and what to do
     Area sourceArea = Area::source;  ///< what sourceProblem is about: input for a file that can't be read
     EngineInfo engine;               ///< once it is made
     std::string engineProblem;       ///< why no new composites come; empty again with the next one

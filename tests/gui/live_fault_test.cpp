@@ -1,20 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 // What goes wrong live: the window goes on, the user is told, and nothing of the room is shown.
 #include <QApplication>
+#include <QDir>
 #include <QElapsedTimer>
 #include <QMenu>
 #include <QTest>
 #include <QTimer>
 
+#include <future>
+
 #include "gui/banner.h"
 #include "gui/camera_light.h"
 #include "gui/canvas.h"
 #include "gui/live_control.h"
+#include "gui/live_page.h"
+#include "gui/snapshots.h"
 #include "gui/viewport.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/live_fixture.h"
 
 namespace matte::test {
+namespace {
+
+/// A source that ends only when the test lets it.
+class SlowToClose : public FrameSource {
+public:
+    SlowToClose(std::unique_ptr<FrameSource> source, std::shared_future<void> closed)
+        : source_(std::move(source)), closed_(std::move(closed)) {}
+    ~SlowToClose() override { closed_.wait(); }
+    SlowToClose(const SlowToClose&) = delete;
+    SlowToClose& operator=(const SlowToClose&) = delete;
+    std::optional<Frame> read(std::stop_token stop) override { return source_->read(std::move(stop)); }
+    [[nodiscard]] SourceInfo info() const override { return source_->info(); }
+
+private:
+    std::unique_ptr<FrameSource> source_;
+    std::shared_future<void> closed_;
+};
+
+/// Where the user's files are, for as long as it is there.
+class HomeFolder {
+public:
+    explicit HomeFolder(const QByteArray& path) : before_(qgetenv("HOME")) { qputenv("HOME", path); }
+    ~HomeFolder() { qputenv("HOME", before_); }
+    HomeFolder(const HomeFolder&) = delete;
+    HomeFolder& operator=(const HomeFolder&) = delete;
+
+private:
+    QByteArray before_;
+};
+
+}  // namespace
 
 class LiveFaultTest : public QObject {
     Q_OBJECT
@@ -135,6 +171,90 @@ private Q_SLOTS:
         live.showNext();
         QVERIFY(live.personShown());
         QTRY_VERIFY(!live.base.hasError());
+        QVERIFY(!live.base.banner().contains("is back"));  // the camera was never away
+    }
+
+    void anEngineThatCantBeMadeIsToldWithEverySource() {
+        LiveFixture live;
+        live.script.failMaking = true;
+        live.press(Qt::Key_Space);
+        QTRY_VERIFY(live.base.hasError());
+        live.window().goLive("test:person");
+        QTRY_VERIFY(live.base.hasError());  // though it is the same sentence
+        live.press(Qt::Key_Space);
+        live.press(Qt::Key_Escape);
+        QVERIFY(!live.base.hasError());
+        live.press(Qt::Key_Space);
+        QTRY_VERIFY(live.base.hasError());
+        live.press(Qt::Key_Space);
+        live.script.failMaking = false;
+        live.press(Qt::Key_Space);
+        QTRY_VERIFY(!live.base.hasError());
+    }
+
+    void aFileThatCantBeReadEndsTheRun() {
+        LiveFixture live;
+        live.base.startup.open = LiveSession::openNamed;
+        live.base.restart();
+        const QString file = writeText(live.base.folder / "clip.mp4", "none");
+        live.window().goLive(file);
+        QTRY_VERIFY(live.base.hasError());
+        QVERIFY(live.base.banner().contains("clip.mp4"));
+        QVERIFY(!live.window().live().isOn());  // it will not come back by itself
+        QVERIFY(live.window().canvas().livePage().text().contains("Space starts"));
+        std::filesystem::remove(file.toStdString());
+        live.press(Qt::Key_Space);
+        QTRY_VERIFY(live.base.hasError() && live.base.banner().contains("There is no file"));
+    }
+
+    void theLightStaysWithACameraUntilItIsClosed() {
+        LiveFixture live;
+        std::promise<void> closed;
+        live.base.startup.open = [&live, ready = closed.get_future().share()](
+                                     const SourceSpec& spec, const CaptureSettings&,
+                                     const std::stop_token&) -> std::unique_ptr<FrameSource> {
+            if (spec.kind == SourceSpec::Kind::camera) return std::make_unique<SlowToClose>(live.feed.open(), ready);
+            return live.feed.open();
+        };
+        live.base.restart();
+        const CameraLight& light = live.window().canvas().light();
+        live.press(Qt::Key_Space);
+        QTRY_VERIFY(light.text().contains("Camera on"));
+        live.window().goLive("test:person");
+        QVERIFY(light.isVisible() && light.text().contains("Camera on"));
+        closed.set_value();
+        QTRY_VERIFY(light.isVisible() && !light.text().contains("Camera on"));
+    }
+
+    void aCutOutBeforeTheFirstMatteSaysThatThereIsNone() {
+        LiveFixture live;
+        live.script.unusableMattes = true;
+        live.press(Qt::Key_Space);
+        live.feed.push(160, 120);
+        QTRY_VERIFY(live.window().canvas().liveShown());
+        live.window().snapshots().takeCutout({});
+        QVERIFY(live.base.hasError() && live.base.banner().contains("no picture yet"));
+        live.press(Qt::Key_F8);
+        live.window().snapshots().takeCutout({});
+        QVERIFY(live.base.banner().contains("You are hidden"));
+    }
+
+    void aTraceThatCantBeWrittenIsToldAndNotRecorded() {
+        LiveFixture live;
+        live.start();
+        const HomeFolder none("/no/such/folder");
+        live.press(Qt::Key_T, Qt::ControlModifier);
+        QVERIFY(live.base.hasError());
+        QVERIFY(!live.window().actions()[ActionId::trace]->isChecked());
+    }
+
+    void tracesTakenAtOnceDoNotOverwriteEachOther() {
+        LiveFixture live;
+        live.start();
+        const QString folder = QString::fromStdString(live.base.folder.path().string());
+        const HomeFolder home(folder.toLocal8Bit());
+        for (int i = 0; i < 6; ++i) live.press(Qt::Key_T, Qt::ControlModifier);
+        QTRY_COMPARE(QDir(folder).entryList({"matte-trace-*.json"}).size(), 3);
     }
 
     void anEngineThatCantBeMadeLeavesTheBackground() {

@@ -234,7 +234,8 @@ TEST_F(Live, AFileThatCantBeReadIsNotTriedAgain) {
         ++opened;
         throw Error(Area::input, "clip.mp4 is no video: choose another.");
     });
-    ASSERT_TRUE(soon([&] { return pipeline.status().state == State::lost; }));
+    ASSERT_TRUE(soon([&] { return pipeline.status().state == State::ended; }));
+    EXPECT_EQ(pipeline.status().sourceProblem, "clip.mp4 is no video: choose another.");
     std::this_thread::sleep_for(400ms);
     EXPECT_EQ(opened, 1);
     EXPECT_EQ(pipeline.status().sourceArea, Area::input);
