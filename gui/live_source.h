@@ -20,7 +20,7 @@ struct LiveSource {
     bool operator==(const LiveSource&) const = default;
 };
 
-/// For people: the camera's or the file's name.
+/// For people: the camera's or the file's name, the address without its password.
 [[nodiscard]] QString nameOf(const LiveSource& source);
 /// "MJPG 1280 × 720 at 30", or "Automatic" for what was left open.
 [[nodiscard]] QString formatOf(const LiveSource& source);

@@ -96,6 +96,16 @@ SourceSpec parseSource(std::string_view text) {
     return {SourceSpec::Kind::file, std::string(text), {}, 0};
 }
 
+std::string withoutPassword(std::string_view address) {
+    const auto scheme = address.find("://");
+    if (scheme == std::string_view::npos) return std::string(address);
+    const auto user = scheme + 3, host = std::min(address.find_first_of("/?#", user), address.size());
+    const auto at = address.substr(0, host).rfind('@');
+    const auto password = address.find(':', user);
+    if (at == std::string_view::npos || at < user || password > at) return std::string(address);
+    return std::string(address.substr(0, password)).append(address.substr(at));
+}
+
 std::string toString(const SourceSpec& spec) {
     switch (spec.kind) {
         case SourceSpec::Kind::camera: return spec.name.empty() ? "camera" : "camera:" + spec.name;

@@ -28,6 +28,9 @@ inline constexpr double kUnthrottled = 1e9;
 /// what is wrong.
 SourceSpec parseSource(std::string_view text);
 
+/// An address for people to see, and whoever looks at their screen: the password that it may have is left out.
+std::string withoutPassword(std::string_view address);
+
 /// The text that parseSource reads back as the same value.
 std::string toString(const SourceSpec& spec);
 

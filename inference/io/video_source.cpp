@@ -214,6 +214,7 @@ std::unique_ptr<FrameSource> openAddress(const std::string& address,
                                          const CaptureSettings& settings,
                                          const std::stop_token& stop,
                                          const AddressPatience& patience) {
+    const std::string shown = withoutPassword(address);
     // FFmpeg can't be interrupted through OpenCV, and the system's search for an address not at all.
     return openDetached(
         [=](const std::stop_token& left) {
@@ -221,11 +222,11 @@ std::unique_ptr<FrameSource> openAddress(const std::string& address,
             const std::vector<int> limits{cv::CAP_PROP_OPEN_TIMEOUT_MSEC, int(patience.open.count()),
                                           cv::CAP_PROP_READ_TIMEOUT_MSEC, int(patience.read.count())};
             if (!capture.open(address, cv::CAP_FFMPEG, limits)) {
-                throw Error(Area::source, "Nothing that is a video comes from " + address +
+                throw Error(Area::source, "Nothing that is a video comes from " + shown +
                                               ": check the address and the network, and try again.");
             }
             if (left.stop_requested()) throw Cancelled{};
-            return makeSource(capture, {address, {}, 0, true, {}}, true, settings);
+            return makeSource(capture, {shown, {}, 0, true, {}}, true, settings);
         },
         stop);
 }

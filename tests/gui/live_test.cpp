@@ -235,6 +235,19 @@ private Q_SLOTS:
         QVERIFY(live.window().canvas().livePage().text().contains("No camera was found"));
     }
 
+    void thePasswordOfAnAddressIsKeptAndNotShown() {
+        LiveFixture live;
+        live.window().goLive("rtsp://me:secret@camera.local/stream");
+        QCOMPARE(live.window().settings().live.source.spec.name, "rtsp://me:secret@camera.local/stream");
+        const SourcePicker& picker = live.window().bars().sources();
+        QVERIFY(picker.toolTip().contains("rtsp://me@camera.local/stream"));
+        for (const QWidget* part : live.window().findChildren<QWidget*>()) {
+            for (const char* said : {"text", "toolTip", "accessibleName"}) {
+                QVERIFY2(!part->property(said).toString().contains("secret"), part->metaObject()->className());
+            }
+        }
+    }
+
     void theFormatOfTheFirstCameraIsMarked() {
         LiveFixture live;
         live.window().liveControl().setCameras({camera("Desk")});

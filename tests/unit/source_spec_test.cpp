@@ -71,5 +71,15 @@ TEST(SourceSpec, RefusesWithASentence) {
     }
 }
 
+TEST(SourceSpec, AddressesAreShownWithoutTheirPasswords) {
+    EXPECT_EQ(withoutPassword("rtsp://me:se:cr@et@camera.local:554/a@b?c=d:e@f"),
+              "rtsp://me@camera.local:554/a@b?c=d:e@f");
+    for (const std::string address :
+         {"rtsp://me@camera.local:554/", "http://camera.local:80/a:b@c", "udp://@239.0.0.1:1234", "tcp://h:1", "://",
+          "a:b@c", "", "http://[::1]:80/x", "rtsp://"}) {
+        EXPECT_EQ(withoutPassword(address), address);
+    }
+}
+
 }  // namespace
 }  // namespace matte

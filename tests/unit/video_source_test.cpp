@@ -401,5 +401,14 @@ TEST(OpenSource, SaysWhenAnAddressAnswersNothing) {
     }
 }
 
+TEST(OpenSource, SaysNoPasswordOfAnAddress) {
+    try {
+        (void)openSource(parseSource("tcp://me:secret@127.0.0.1:9"), {});
+        ADD_FAILURE() << "something answered";
+    } catch (const Error& error) {
+        EXPECT_EQ(std::string(error.what()).find("secret"), std::string::npos) << error.what();
+    }
+}
+
 }  // namespace
 }  // namespace matte
