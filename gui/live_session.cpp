@@ -24,7 +24,7 @@ void LiveSession::postNews() {
     if (!newsPosted_.exchange(true)) QMetaObject::invokeMethod(this, &LiveSession::takeNews, Qt::QueuedConnection);
 }
 
-LiveSource LiveSession::opened() const {
+std::shared_ptr<const LiveSource> LiveSession::opened() const {
     const std::scoped_lock lock(mutex_);
     return opened_;
 }
@@ -35,15 +35,16 @@ void LiveSession::start(const LiveSource& source) {
     presented_ = 0;
     newest_.reset();
     status_.state = LiveStatus::State::stopped;  // so that it is told, even if this run is where the last one ended
-    pipeline_.start([this, open = open_, source](PixelMemory memory, std::stop_token stop) {
+    pipeline_.start([this, open = open_, opening = std::make_shared<const LiveSource>(source)](PixelMemory memory,
+                                                                                               std::stop_token stop) {
         {
             const std::scoped_lock lock(mutex_);
-            opened_ = source;
+            opened_ = opening;
         }
         postNews();
-        CaptureSettings settings = source.capture();
+        CaptureSettings settings = opening->capture();
         settings.memory = memory;
-        return open(source.spec, settings, std::move(stop));
+        return open(opening->spec, settings, std::move(stop));
     });
     takeNews();
 }
@@ -67,7 +68,7 @@ void LiveSession::takeNews() {
     }
     if (const Live cutout = pipeline_.takeCutout()) Q_EMIT cutoutCame(cutout);
     LiveStatus status = pipeline_.status();
-    LiveSource captured = opened();
+    std::shared_ptr<const LiveSource> captured = opened();
     if (same(status, status_) && captured == captured_) return;
     status_ = std::move(status);
     captured_ = std::move(captured);

@@ -59,7 +59,7 @@ public:
     [[nodiscard]] bool isOn() const { return on_; }
     [[nodiscard]] const LiveSource& source() const { return source_; }
     /// What status().capturing is about: for a moment still the source before, until that is closed.
-    [[nodiscard]] const LiveSource& captured() const { return captured_; }
+    [[nodiscard]] const LiveSource& captured() const { return *captured_; }
     [[nodiscard]] const LiveStatus& status() const { return status_; }
     [[nodiscard]] LiveStatistics statistics() const { return pipeline_.statistics(); }
     /// Pictures with the person that were presented since start().
@@ -74,9 +74,10 @@ Q_SIGNALS:
 private:
     void postNews();
     void takeNews();
-    [[nodiscard]] LiveSource opened() const;
+    [[nodiscard]] std::shared_ptr<const LiveSource> opened() const;
 
-    LiveSource source_, captured_;
+    LiveSource source_;
+    std::shared_ptr<const LiveSource> captured_ = std::make_shared<const LiveSource>();  ///< compared at every frame
     LiveStatus status_;
     Live newest_;
     OpenSource open_;
@@ -84,7 +85,7 @@ private:
     bool on_ = false;
     bool shows_ = false;  ///< until stop(): a source that ended is still shown
     mutable std::mutex mutex_;
-    LiveSource opened_;                     ///< guarded by the mutex: the capture thread opened it last
+    std::shared_ptr<const LiveSource> opened_ = captured_;  ///< guarded: the capture thread opened it last
     std::atomic<bool> newsPosted_ = false;  ///< one event at a time: a slow window is not buried in them
     Pipeline pipeline_;                     ///< last: its threads end before what they use
 };

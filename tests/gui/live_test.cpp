@@ -43,6 +43,12 @@ CameraInfo camera(const std::string& name) {
         {{Encoding::mjpg, {1280, 720}, {60, 30}}, {Encoding::yuyv, {640, 480}, {30}}, {Encoding::other, {8, 8}, {}}}};
 }
 
+LiveSource testPerson() {
+    LiveSource source;
+    source.spec.kind = SourceSpec::Kind::test;
+    return source;
+}
+
 QAction* entry(const QMenu& menu, const QString& text) {
     for (QAction* action : menu.actions()) {
         if (action->text().contains(text)) return action;
@@ -396,10 +402,8 @@ private Q_SLOTS:
         LiveFixture live;
         const auto mirrored = [&] { return live.window().document().look().stand.mirrored; };
         const LiveSettings& settings = live.window().settings().live;
-        LiveSource test;
-        test.spec.kind = SourceSpec::Kind::test;
         live.window().panel().threshold().slider().setValue(40);  // in front of a camera
-        live.window().liveControl().choose(test);
+        live.window().liveControl().choose(testPerson());
         live.press(Qt::Key_Z, Qt::ControlModifier);
         QVERIFY(!mirrored() && !settings.mirrorOthers);
         live.window().liveControl().choose({});
@@ -415,10 +419,8 @@ private Q_SLOTS:
         LiveFixture live;
         const auto mirrored = [&] { return live.window().document().look().stand.mirrored; };
         const LiveSettings& settings = live.window().settings().live;
-        LiveSource test;
-        test.spec.kind = SourceSpec::Kind::test;
         live.press(Qt::Key_M);  // in front of a camera
-        live.window().liveControl().choose(test);
+        live.window().liveControl().choose(testPerson());
         live.press(Qt::Key_Z, Qt::ControlModifier);
         QVERIFY(!mirrored() && !settings.mirrorOthers && settings.mirrorCameras);
         live.press(Qt::Key_Y, Qt::ControlModifier);
@@ -441,11 +443,9 @@ private Q_SLOTS:
 
     void whatIsResetAtAPhotoAndUndoneLiveLeavesTheMirror() {
         LiveFixture live;  // in front of a camera
-        LiveSource test;
-        test.spec.kind = SourceSpec::Kind::test;
         live.window().setMode(Mode::photo);
         live.window().panel().threshold().slider().setValue(40);
-        live.window().liveControl().choose(test);
+        live.window().liveControl().choose(testPerson());
         live.window().actions()[ActionId::resetLook]->trigger();
         live.window().setMode(Mode::live);
         live.press(Qt::Key_Z, Qt::ControlModifier);
