@@ -59,6 +59,12 @@ struct DeviceFailure : Error {
     bool lasting;
 };
 
+/// The network's output for a photo is not finite, which is no matte.
+struct NoMatte : Error {
+    NoMatte()
+        : Error(Area::model, "The model gives values that are not finite, which is no matte: choose another model.") {}
+};
+
 struct EngineInfo {
     EngineKind kind = EngineKind::cpu;
     std::string name;                   ///< for people: "CPU, oneDNN 2.6.3, f32"
@@ -115,7 +121,8 @@ public:
     Engine& operator=(const Engine&) = delete;
 
     [[nodiscard]] virtual EngineInfo info() const = 0;
-    /// Runs the network on `source` (rgba8 or bgr8, any size) and refines its matte along the picture's edges.
+    /// Runs the network on `source` (rgba8 or bgr8, any size) and refines its matte along the picture's edges. Throws
+    /// NoMatte.
     virtual std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop = {}) = 0;
     /// The person over look.background at `size`: the source's size, or a smaller one of the same shape for a quick
     /// preview.

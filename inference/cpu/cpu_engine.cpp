@@ -119,8 +119,7 @@ Planes CpuEngine::networkMatte(const Image& source, StageTimes& times, std::stop
     Planes alpha(size, 1);
     std::copy_n(network_->alpha(), alpha.values.size(), alpha.values.begin());
     if (!std::ranges::all_of(alpha.values, [](float value) { return std::isfinite(value); })) {
-        throw Error(Area::model,
-                    "The model gives values that are not finite, which is no matte: choose another model.");
+        throw NoMatte();
     }
     return alpha;
 }

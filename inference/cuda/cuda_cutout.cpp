@@ -14,11 +14,6 @@ CudaCutout::CudaCutout(std::shared_ptr<const Image> source, SparePool<DeviceBuff
     memory_ = FrameMemory(size, source_->format(), pool.take(FrameMemory::bytes(size, source_->format())));
 }
 
-void CudaCutout::finish(StageTimes times, bool usable) {
-    times_ = std::move(times);
-    usable_ = usable;
-}
-
 device::Source CudaCutout::pictureAt(Size size, cudaStream_t stream) {
     if (size == source_->size()) return memory_.picture();
     if (!(toPreview_.to() == size)) {

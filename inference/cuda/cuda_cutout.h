@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "inference/cuda/frame_memory.h"
 #include "inference/cuda/spare_pool.h"
@@ -18,9 +19,8 @@ public:
     [[nodiscard]] const StageTimes& times() const override { return times_; }
 
     [[nodiscard]] const FrameMemory& memory() const { return memory_; }
-    [[nodiscard]] bool usable() const { return usable_; }
-    /// What cutting out took, and whether it gave a matte.
-    void finish(StageTimes times, bool usable);
+    /// What cutting out took.
+    void took(StageTimes times) { times_ = std::move(times); }
 
     /// The picture itself, or a preview of `size` that is kept for the next time.
     device::Source pictureAt(Size size, cudaStream_t stream);
@@ -31,7 +31,6 @@ private:
     std::shared_ptr<const Image> source_;
     FrameMemory memory_;
     StageTimes times_;
-    bool usable_ = true;
     device::Resampling toPreview_;
     DeviceBuffer preview_;
     float blurred_ = -1;

@@ -124,7 +124,8 @@ std::shared_ptr<CudaCutout> CudaEngine::cutOutAt(const std::shared_ptr<const Ima
     slot.cutOut(*cutout, stop);
     StageTimes times{{"prepare", prepared.count()}};
     slot.wait(times);
-    cutout->finish(std::move(times), slot.matteUsable());
+    if (!slot.matteUsable()) throw NoMatte();
+    cutout->took(std::move(times));
     return cutout;
 }
 
@@ -140,7 +141,6 @@ Output CudaEngine::composite(Cutout& cutout, const Look& look, Size size, std::s
         stopIfAsked(stop);
         output.picture = std::make_shared<CudaPicture>(
             std::move(out), size, look.background.kind != Background::Kind::transparent, downloader_);
-        output.matteUsable = own.usable();
         return output;
     });
 }

@@ -5,6 +5,7 @@
 
 #include "tests/gpu/network_case.h"
 #include "tests/gpu/pixel_case.h"
+#include "tests/support/model_file.h"
 
 namespace matte::test {
 
@@ -22,6 +23,18 @@ std::shared_ptr<const UNet> smallNetwork() {
 std::shared_ptr<const UNet> fullNetwork() {
     static const auto network = std::make_shared<const UNet>(randomNetwork(32, 7));
     return network;
+}
+
+std::shared_ptr<const UNet> brokenNetwork() {
+    const std::vector<int> widths{8, 16, 32};
+    ModelTensors tensors = randomUNet(widths, 1);
+    for (auto& [name, tensor] : tensors) {
+        const bool head = tensor.shape.size() == 4 && tensor.shape[0] == 1 && tensor.shape[2] == 1;
+        if (!head) continue;
+        for (std::size_t i = 0; i < tensor.values.size(); ++i) tensor.values[i] = i % 2 == 0 ? 3e38F : -3e38F;
+    }
+    return std::make_shared<const UNet>(
+        UNet::load(Safetensors::parse(encodeSafetensors(tensors, unetMetadata(widths)), "broken")));
 }
 
 std::shared_ptr<const Image> wavyFrame(Size size, PixelFormat format, unsigned seed) {

@@ -23,6 +23,8 @@ inline const EngineOptions kRepeatable{.networkLongestSide = brief() ? 256 : 0, 
 /// A small network with random weights, and one of the size that people use.
 std::shared_ptr<const UNet> smallNetwork();
 std::shared_ptr<const UNet> fullNetwork();
+/// One whose weights are finite and whose output is not.
+std::shared_ptr<const UNet> brokenNetwork();
 
 /// Waves of colour; the same seed gives the same bytes.
 std::shared_ptr<const Image> wavyFrame(Size size, PixelFormat format, unsigned seed);

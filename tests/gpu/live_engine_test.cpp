@@ -12,7 +12,6 @@
 #include "inference/io/frame_pool.h"
 #include "tests/gpu/engine_case.h"
 #include "tests/gpu/live_case.h"
-#include "tests/support/model_file.h"
 
 namespace matte::test {
 namespace {
@@ -281,22 +280,11 @@ TEST_F(LiveEngineTest, LayersAreTimedWhenAskedAndChangeNothing) {
 }
 
 TEST_F(LiveEngineTest, AMatteThatIsNotFiniteShowsTheBackgroundAlone) {
-    const std::vector<int> widths{8, 16, 32};
-    ModelTensors tensors = randomUNet(widths, 1);
-    for (auto& [name, tensor] : tensors) {
-        const bool head = tensor.shape.size() == 4 && tensor.shape[0] == 1 && tensor.shape[2] == 1;
-        if (!head) continue;
-        for (std::size_t i = 0; i < tensor.values.size(); ++i) tensor.values[i] = i % 2 == 0 ? 3e38F : -3e38F;
-    }
-    const auto broken = std::make_shared<const UNet>(
-        UNet::load(Safetensors::parse(encodeSafetensors(tensors, unetMetadata(widths)), "broken")));
-    CudaEngine engine(broken, kRepeatable);
+    CudaEngine engine(brokenNetwork(), kRepeatable);
     const auto image = wavyFrame({64, 48}, PixelFormat::bgr8, 1);
     const Look look = plainLook("color:#00b140");
-    const auto cutout = engine.cutOut(image, {});
     for (int i = 0; i < 4; ++i) {
-        const Output output =
-            i == 0 ? engine.composite(*cutout, look, image->size(), {}) : through(engine, image, look);
+        const Output output = through(engine, image, look);
         EXPECT_FALSE(output.matteUsable);
         const auto shown = output.picture->image();
         bool alone = true;
