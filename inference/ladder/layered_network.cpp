@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/ladder/layered_network.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 
 #include "inference/error.h"
+#include "inference/model/layer_cost.h"
 
 namespace matte::ladder {
 namespace {
@@ -21,6 +23,7 @@ struct Step {
     std::size_t in = 0, inFloats = 0, out = 0, outFloats = 0;
     std::size_t block = 0;  ///< index into the report's transfers
     std::size_t row = 0;    ///< index into UNet::layers(): pooling belongs to the convolution before it
+    double share = 0;       ///< of the network's arithmetic
 };
 
 class LayeredNetwork final : public NetworkMethod {
@@ -42,6 +45,7 @@ public:
     RunReport run(std::span<const float> input, std::span<float> alpha) override {
         const auto start = Clock::now();
         RunReport report;
+        begun_ = 0;
         report.transfers = blocks_;
         if (timeLayers_) report.layerMs.assign(model_->unet.layers().size(), 0.0F);
         const std::size_t pixels = size_.pixels();
@@ -90,6 +94,8 @@ public:
         }
         return values;
     }
+
+    [[nodiscard]] double begun() const override { return begun_; }
 
 private:
     [[nodiscard]] Shape shapeOf(int index) const {
@@ -151,10 +157,16 @@ private:
             add(layers_.maxPool(pooled), layer.out, pooled.floats(), layer.pooled);
         }
         if (layers_.where == Where::cpu) blocks_.clear();
+        for (std::size_t at = 0; at < steps_.size(); ++at) {
+            if (at > 0 && steps_[at - 1].row == steps_[at].row) continue;  // pooling
+            const Conv& layer = model_->unet.layers()[steps_[at].row];
+            steps_[at].share = layerFlops(model_->unet, layer, size_) / model_->unet.flops(size_);
+        }
     }
 
     void runOn(const Step& step) {
         if (stop_.stop_requested()) throw Cancelled{};
+        begun_ = begun_ + step.share;
         for (int i = 0; i < step.layer->steps(); ++i) {
             step.layer->run(i, values_ + step.in, values_ + step.out, memory_->stream());
         }
@@ -185,6 +197,7 @@ private:
     std::vector<float> planar_;
     std::vector<Step> steps_;
     std::vector<BlockTransfers> blocks_;
+    std::atomic<double> begun_ = 0;
 };
 
 }  // namespace

@@ -56,6 +56,9 @@ public:
     virtual RunReport run(std::span<const float> input, std::span<float> alpha) = 0;
     /// Tensor `index` of UNet::tensors() after run(), [h, w, channels]; empty where the method does not keep it.
     [[nodiscard]] virtual std::vector<float> activation(int index) const = 0;
+    /// How much of the arithmetic of the run under way lies in layers that have begun, 0 to 1: no less than what is
+    /// done. 0 where a method can't tell. Any thread.
+    [[nodiscard]] virtual double begun() const { return 0; }
     /// Of the runs that follow.
     void stopBy(std::stop_token stop) { stop_ = std::move(stop); }
     /// Of the runs that follow, where the method can tell its layers apart; what stays on the device then waits for it

@@ -72,6 +72,17 @@ TEST(InputChoice, WhereNothingIsFastEnoughItIsTheSmallest) {
     EXPECT_EQ(tiny.smallest(), tiny.own()) << "there is no smaller one";
 }
 
+TEST(InputChoice, ARunIsGivenUpAsSoonAsItCantEndInTime) {
+    EXPECT_TRUE(isHopeless(40, 0.05, 150)) << "0.8 s in all";
+    EXPECT_FALSE(isHopeless(40, 0.2, 150)) << "0.2 s: layers differ in speed, and it may end in time yet";
+    EXPECT_FALSE(isHopeless(40, 0.9, 150));
+    EXPECT_FALSE(isHopeless(10, 0.01, 150)) << "too early to tell: threads start, memory is touched";
+    EXPECT_FALSE(isHopeless(149, 0, 150)) << "a method that can't tell";
+    EXPECT_TRUE(isHopeless(150, 0, 150)) << "the time is over";
+    EXPECT_TRUE(isHopeless(150, 1, 150));
+    EXPECT_TRUE(isHopeless(0, 0, -3)) << "it was over before the run began";
+}
+
 TEST(InputChoice, SaysPlainlyWhyAnInputIsSmaller) {
     const Size own{384, 224};
     EXPECT_EQ(whySmaller({{64, 32}, 262}, own),

@@ -130,6 +130,21 @@ BlockTransfers transfersOf(const char* method) {
     return sum;
 }
 
+TEST(Progress, IsToldOfTheRunUnderWay) {
+    const auto model = std::make_shared<const Model>(Model::random({4, 8, 16}, 3));
+    const auto network = makeNetwork(methodNamed("cpu-sequential"), model);
+    network->configure({20, 12});
+    const std::vector<float> input(std::size_t(20 * 12 * 3), 0.5F);
+    std::vector<float> alpha(std::size_t(20 * 12));
+    network->run(input, alpha);
+    EXPECT_NEAR(network->begun(), 1, 1e-9);
+    std::stop_source stop;
+    stop.request_stop();
+    network->stopBy(stop.get_token());
+    EXPECT_THROW(network->run(input, alpha), Cancelled);
+    EXPECT_EQ(network->begun(), 0);
+}
+
 TEST(Transfers, AreCounted) {
     if (const auto why = whyUnavailable(methodNamed("gpu-direct")); !why.empty()) GTEST_SKIP() << why;
     // 10 convolutions of three steps, 2 poolings, 2 transposed convolutions and the head.

@@ -46,6 +46,12 @@ Size InputChoice::within(double ms, const TimedRun& run) const {
     return largest;
 }
 
+bool isHopeless(double spentMs, double begun, double ms) {
+    constexpr double kTellingMs = 25, kUneven = 2;  // a layer may be that much slower than the network
+    if (spentMs >= ms) return true;
+    return spentMs >= kTellingMs && begun > 0 && spentMs / begun > kUneven * ms;
+}
+
 std::string whySmaller(const TimedRun& run, Size own) {
     if (run.input.pixels() >= own.pixels()) return "";
     const std::string takes = run.ms > kTooLongMs ? ", where the network still takes " + seconds(run.ms)

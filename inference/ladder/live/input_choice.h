@@ -17,6 +17,10 @@ constexpr double kFirstFrameMs = 250;  ///< so that the first picture comes with
 constexpr double kFrameMs = 800;       ///< the following ones, so that a second is enough for all of each
 constexpr double kTooLongMs = 1000;    ///< none
 
+/// Whether a run that took `spentMs` so far is sure to take more than `ms`, when what has begun of it is `begun` of its
+/// arithmetic, 0 to 1.
+bool isHopeless(double spentMs, double begun, double ms);
+
 /// One run of the network at `input`.
 struct TimedRun {
     Size input{};

@@ -18,6 +18,8 @@ public:
     MethodNetwork(const Method& method, ModelPointer model);
     /// Of the runs that are given no token of their own.
     void stopBy(std::stop_token stop) { stop_ = std::move(stop); }
+    /// Of the run under way, as NetworkMethod::begun(). Any thread.
+    [[nodiscard]] double begun() const { return network_->begun(); }
     /// Of the last run().
     [[nodiscard]] const RunReport& report() const { return report_; }
 

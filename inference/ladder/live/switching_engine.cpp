@@ -23,9 +23,14 @@ using Clock = std::chrono::steady_clock;
 
 /// At the network's own input, by what a small input took; at its own a pixel takes less.
 constexpr double kFastMs = 500;
-constexpr std::chrono::seconds kCompareAgain{1};  // so that comparing takes little of the frames' time
-constexpr double kMeasuringMs = 150;              // of runs on small inputs, before the first frame
-constexpr Size kUsualShape{16, 9};                // of pictures, as long as none is known
+constexpr std::chrono::seconds kCompareAgain{1};    // so that comparing takes little of the frames' time
+constexpr double kMeasuringMs = 150;                // of runs on small inputs, before the first frame
+constexpr std::chrono::milliseconds kLookAgain{5};  // whether a run will end in time
+constexpr Size kUsualShape{16, 9};                  // of pictures, as long as none is known
+
+double msSince(Clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
 
 /// Of an input of zeros: what a method takes does not depend on the values. Throws Cancelled.
 TimedRun timeAt(Size input, MethodNetwork& network, const std::stop_token& stop) {
@@ -34,16 +39,23 @@ TimedRun timeAt(Size input, MethodNetwork& network, const std::stop_token& stop)
     return {input, network.report().ms};
 }
 
-/// Nothing when that takes longer than `ms`, with what the network prepares for `input`: it is broken off then.
+/// Nothing when that takes longer than `ms`, with what the network prepares for `input`: it is broken off then, or as
+/// soon as it is plain.
 std::optional<TimedRun> timeWithin(double ms, Size input, MethodNetwork& network, const std::stop_token& stop) {
+    const auto began = Clock::now();
+    network.configure(input);
+    const double left = ms - msSince(began);
+    const auto running = Clock::now();
     std::stop_source late;
     const std::stop_callback asked(stop, [&] { late.request_stop(); });
     const std::jthread clock([&](const std::stop_token& over) {
         std::mutex mutex;
         std::unique_lock lock(mutex);
-        std::condition_variable_any().wait_for(lock, over, std::chrono::duration<double, std::milli>(ms),
-                                               [] { return false; });
-        if (!over.stop_requested()) late.request_stop();
+        std::condition_variable_any woken;
+        while (!over.stop_requested() && !late.stop_requested()) {
+            if (isHopeless(msSince(running), network.begun(), left)) late.request_stop();
+            woken.wait_for(lock, over, kLookAgain, [] { return false; });
+        }
     });
     try {
         return timeAt(input, network, late.get_token());
@@ -116,7 +128,6 @@ SwitchingEngine::Built SwitchingEngine::build(
         const ModelPointer model = setup.loadModel();
         auto network = std::make_unique<MethodNetwork>(method, model);
         built.network = network.get();
-        built.reference = makeProductNetwork(product, setup.options.precision, model);
         built.inputSettled = network->onGpu();
         EngineOptions options = setup.options;
         // Of this thread's runs, as CpuEngine::take() has it: what is measured here is what frames will take there.
@@ -124,11 +135,15 @@ SwitchingEngine::Built SwitchingEngine::build(
         const InputChoice choice(model->unet, picture.pixels() > 0 ? picture : kUsualShape, options.networkLongestSide);
         const Size input = firstInput(*network, choice, stop);
         options.networkLongestSide = choice.longestSide(input);
-        if (picture.pixels() > 0) {
-            network->configure(input);
-            built.reference->configure(input);
-        }
+        if (picture.pixels() > 0) network->configure(input);
         built.engine = std::make_unique<CpuEngine>(std::move(network), options, "");
+        // Takes a fifth of a second, for which the first picture need not wait.
+        built.preparing = std::async(std::launch::async, [=, precision = setup.options.precision] {
+            omp_set_num_threads(options.threads > 0 ? options.threads : omp_get_num_procs());
+            auto reference = makeProductNetwork(product, precision, model);
+            if (picture.pixels() > 0) reference->configure(input);
+            return reference;
+        });
     } catch (const Cancelled&) {
         built = {};
         built.method = &method;
@@ -228,9 +243,8 @@ void SwitchingEngine::measure(Size picture, Output& output) {
     const TimedRun run{now_.network->size(), now_.network->report().ms};
     methods_->measured(run, choice.own());
     const bool due = Clock::now() - compared_ >= kCompareAgain;
-    // At the network's own input the first picture does not wait for the comparison: a fast method's second comes soon.
-    const bool wait = !std::exchange(now_.first, false) || run.input != choice.own();
-    if (now_.reference && due && wait) compare(output);
+    const bool first = std::exchange(now_.first, false);  // a picture that does not wait for the comparison
+    if (due && !first) compare(output);
     settleInput(run, choice);
 }
 
@@ -247,13 +261,21 @@ void SwitchingEngine::settleInput(const TimedRun& run, const InputChoice& choice
 
 /// The product's network on the input that the method has just had.
 void SwitchingEngine::compare(Output& output) {
-    const StageTimer timer(output.times, "compare");
     try {
+        if (!hasReference()) return;
+        const StageTimer timer(output.times, "compare");
         runReference();
     } catch (const std::exception&) {
         now_.reference.reset();  // for want of memory, for instance: the method runs all the same
     }
     compared_ = Clock::now();
+}
+
+bool SwitchingEngine::hasReference() {
+    const bool prepared =
+        now_.preparing.valid() && now_.preparing.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    if (prepared) now_.reference = now_.preparing.get();
+    return now_.reference != nullptr;
 }
 
 void SwitchingEngine::runReference() {
@@ -263,8 +285,7 @@ void SwitchingEngine::runReference() {
     std::copy_n(method.input(), 3 * pixels, product.input());
     const auto begin = Clock::now();
     product.run({}, nullptr);
-    const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-    methods_->compared(ms, difference({product.alpha(), pixels}, {method.alpha(), pixels}));
+    methods_->compared(msSince(begin), difference({product.alpha(), pixels}, {method.alpha(), pixels}));
 }
 
 void SwitchingEngine::forget() {

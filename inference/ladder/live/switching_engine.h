@@ -54,9 +54,10 @@ private:
         MethodNetwork* network = nullptr;        ///< the engine's
         bool first = true;                       ///< no frame has come of it yet
         bool inputSettled = false;               ///< at which it runs; a GPU's always have the network's own
-        std::unique_ptr<HostNetwork> reference;  ///< the product's network
+        std::unique_ptr<HostNetwork> reference;  ///< the product's network, once it is prepared
         std::string problem;
-        bool stopped = false;  ///< before it was ready: all but the method is empty
+        bool stopped = false;                                 ///< before it was ready: all but the method is empty
+        std::future<std::unique_ptr<HostNetwork>> preparing;  ///< of the reference, beside the method's first frames
     };
     struct Submitted {
         Frame frame;
@@ -71,6 +72,7 @@ private:
     void measure(Size picture, Output& output);
     void settleInput(const TimedRun& run, const InputChoice& choice);
     void compare(Output& output);
+    [[nodiscard]] bool hasReference();
     void runReference();
     [[nodiscard]] bool ready() const;
     [[nodiscard]] Engine& live() const { return now_.engine ? *now_.engine : *product_; }
