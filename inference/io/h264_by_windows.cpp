@@ -6,8 +6,9 @@
 
 namespace matte {
 
-H264Decoder::H264Decoder(PixelMemory /*memory*/, std::function<void(Frame)> /*deliver*/, std::function<void()> /*fail*/)
-    : pool_(0) {
+H264Decoder::H264Decoder(PixelMemory /*memory*/,
+                         std::function<void(Frame)> /*deliver*/,
+                         std::function<void()> /*fail*/) {
     throw Error(Area::source, "H264 can't be decoded here: choose another format, or another camera.");
 }
 H264Decoder::~H264Decoder() = default;

@@ -5,19 +5,15 @@
 //   decoder.put(bytes, number, captured);
 #pragma once
 
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <mutex>
+#include <memory>
 #include <span>
 #include <thread>
-#include <vector>
 
 #include "inference/frame.h"
-#include "inference/io/frame_pool.h"
+#include "inference/image.h"
 
 namespace matte {
 
@@ -29,7 +25,9 @@ public:
     /// put; `fail` once, when nothing can be decoded here. Frames begin about a second after the first key frame, which
     /// FFmpeg takes to look at the stream. Throws Error(source) when the system has no sockets or threads left.
     H264Decoder(PixelMemory memory, std::function<void(Frame)> deliver, std::function<void()> fail);
-    /// Waits for at most the decoding of one frame.
+    /// Waits for no more than a frame that is being delivered; nothing is called afterwards. The decoding thread may be
+    /// left behind: while OpenCV opens an address that does not answer, it opens nothing else. It ends as soon as
+    /// OpenCV lets it.
     ~H264Decoder();
     H264Decoder(const H264Decoder&) = delete;
     H264Decoder& operator=(const H264Decoder&) = delete;
@@ -39,36 +37,9 @@ public:
     void put(std::span<const std::uint8_t> unit, std::uint64_t number, Time captured);
 
 private:
-    struct Unit {
-        std::vector<std::uint8_t> bytes;
-        std::uint64_t number = 0;
-        Time captured;
-    };
-
-    void feed(const std::stop_token& stop);
-    bool prime(const std::stop_token& stop);
-    bool send(std::span<const std::uint8_t> bytes);
-    void decode(const std::stop_token& stop);
-    void tellThatItIsOpen();
-    void giveOut(const std::function<bool(Image&)>& retrieve, Size size);
-    void hangUp();
-
-    const std::function<void(Frame)> deliver_;
-    const std::function<void()> fail_;
-    FramePool pool_;
-    int in_ = -1, out_ = -1;      // a pair of sockets: the units go in, FFmpeg reads
-    std::atomic<int> primed_{0};  // copies of the first key frame that went in
-    std::atomic<bool> isOpen_{false};
-
-    std::mutex mutex_;  // guards what follows
-    std::condition_variable_any changed_;
-    std::deque<Unit> units_;                        // to be sent
-    std::vector<std::vector<std::uint8_t>> spare_;  // their memory, to be used again
-    std::deque<Unit> sent_;                         // without bytes: which frames come next
-    std::vector<std::uint8_t> start_;               // everything up to the first key frame
-    bool isStartWhole_ = false, needsKey_ = true;
-
-    std::jthread feeder_, decoder_;  // last: they begin after everything that they use
+    struct Work;
+    std::shared_ptr<Work> work_;  ///< the decoding thread has it too
+    std::jthread feeder_;
 };
 
 }  // namespace matte
