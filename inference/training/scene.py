@@ -12,6 +12,7 @@ COMPANY = (0.14, 0.07, 0.05)  # shares with another person, drawn one after the 
 FURNITURE = 0.20  # share with blocks at the frame's edges
 TILTED = 0.08  # share held far from upright
 BARS = 0.03  # share of replaced backgrounds of one colour
+LIKE_HAIR = 0.25  # share of replaced backgrounds about as light or dark, and of the colour, as the hair before them
 ALONE, BESIDE = 0.3, 0.5  # the least height, in frames, of a photo set into another one: a passer-by far behind somebody is left out in many labels
 UNLIKE = 0.4  # how often a photo is drawn for a frame of another shape, of which it fills only a part, beside one of the frame's shape
 
@@ -140,13 +141,20 @@ def rooms(backgrounds, n, size, random, strength):
     return image
 
 
+def mean_colour(image, weight):
+    return (image * weight).sum((2, 3), keepdim=True) / (weight.sum((2, 3), keepdim=True) + 1)
+
+
 def relit(background, person, alpha, random):
-    """The background with its mean colour and contrast moved some way towards the person's: a cut-out should not give itself away by its light alone."""
-    weight = alpha.sum((2, 3), keepdim=True) + 1
-    target = (person * alpha).sum((2, 3), keepdim=True) / weight
-    mean = background.mean((2, 3), keepdim=True)
+    """The background with its mean colour and contrast moved some way towards the person's, so that a cut-out does not give itself away by its light alone; some most of the
+    way to the colour of the person's uppermost tenth: dark hair before a dark wall."""
     n = background.shape[0]
-    shift = (target - mean) * random.uniform(-0.2, 0.8, n, 1, 1, 1)
+    rows = alpha.sum(3, keepdim=True)
+    above = rows.cumsum(2) - rows
+    hair = mean_colour(person, alpha * (above < 0.1 * rows.sum(2, keepdim=True)))
+    alike = random.chance(LIKE_HAIR, n).view(-1, 1, 1, 1)
+    mean = background.mean((2, 3), keepdim=True)
+    shift = torch.where(alike, (hair - mean) * random.uniform(0.7, 1.0, n, 1, 1, 1), (mean_colour(person, alpha) - mean) * random.uniform(-0.2, 0.8, n, 1, 1, 1))
     return (mean + shift + (background - mean) * random.uniform(0.5, 1.2, n, 1, 1, 1)).clamp(0, 1)
 
 

@@ -44,7 +44,7 @@ def parse(argv=None):
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--init", help="a model file to start from instead of random weights")
     parser.add_argument("--elapsed", type=float, default=0, help="of the schedule, the minutes (with --steps, steps) that --init has behind it")
-    parser.add_argument("--teacher", help="a model file whose mattes the network learns beside the labels")
+    parser.add_argument("--teacher", help="a model file whose mattes of the scenes, in good light, the network learns beside the labels")
     parser.add_argument("--gpus", type=int, default=1, help="processes that train together, each on its own GPU")
     parser.add_argument("--apart", action="store_true", help="with --gpus: train replicas, and take the mean of their weights at the end")
     parser.add_argument("--scores", action="store_true", help="score the averaged weights on the validation photos at the end")
@@ -62,6 +62,10 @@ def gathered(parameters):
         p.grad = vector[begin : begin + p.numel()].as_strided(p.shape, p.stride(), begin)
         begin += p.numel()
     return vector
+
+
+def inputs(image):
+    return model.normalise(image).contiguous(memory_format=torch.channels_last)
 
 
 class Trainer:
@@ -127,10 +131,13 @@ class Trainer:
         return pictures - twins, twins, height, width
 
     def batch(self):
-        """(RGB, matte, soft, steady): the last `len(steady)` pictures are the first ones again, moved a little and with other noise; steady moves a matte alike."""
+        """(RGB, mattes, soft, steady): the matte, and after it the teacher's, if there is one. The last `twins` pictures are the first ones again, moved a little and with
+        other noise; steady is (twins, what moves a matte alike)."""
         count, twins, height, width = self.frame()
         strength = schedule.strength(self.progress())
         image, alpha, soft = scene.compose(self.people, self.backgrounds, count, (height, width), self.random, strength)
+        if self.teacher:  # before darkness, noise and compression, of which it would know no more than the network
+            alpha = torch.cat([alpha, self.lesson(image)], 1)
         image = camera.colour(image, self.random, strength)
         image, alpha = camera.optics(image, alpha, self.random, strength)
         move = camera.shifted(alpha[:twins], self.random)
@@ -140,15 +147,17 @@ class Trainer:
         image = camera.record(image, self.random, strength)
         return image, alpha, torch.cat([soft, soft[:twins]]), (twins, move)
 
-    def losses(self, image, alpha, soft, steady):
-        inputs = model.normalise(image).contiguous(memory_format=torch.channels_last)
+    @torch.no_grad()
+    def lesson(self, image):
         with self.autocast():
-            logits, aux = self.net(inputs, with_aux=True)
-            with torch.no_grad():
-                taught = torch.sigmoid(self.teacher(inputs).float()) if self.teacher else None
-        terms = losses.matte_loss(logits, aux, alpha, soft)
+            return torch.sigmoid(self.teacher(inputs(image)).float())
+
+    def losses(self, image, alpha, soft, steady):
+        with self.autocast():
+            logits, aux = self.net(inputs(image), with_aux=True)
+        terms = losses.matte_loss(logits, aux, alpha[:, :1], soft)
         if self.teacher:
-            lesson = losses.matte_loss(logits, [], taught, torch.ones_like(soft))
+            lesson = losses.matte_loss(logits, [], alpha[:, 1:], torch.ones_like(soft))
             terms = {name: 0.5 * value + 0.5 * lesson.get(name, value) for name, value in terms.items()}
         twins, move = steady
         found = torch.sigmoid(logits.float())

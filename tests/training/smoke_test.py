@@ -111,6 +111,15 @@ def test_scenes_are_finite_repeatable_and_varied():
     assert soft.any() and not soft.all()
 
 
+def test_some_rooms_are_as_dark_as_the_hair_before_them():
+    person, alpha = torch.ones(200, 3, 40, 20), torch.zeros(200, 1, 40, 20)
+    alpha[:, :, 10:, 5:15] = 1
+    person[:, :, :13] = 0  # the uppermost tenth
+    light = scene.relit(torch.full_like(person, 0.5), person, alpha, scene.Random(9, CPU)).mean((1, 2, 3))
+    dark = light < 0.2
+    assert 0.15 < dark.float().mean() < 0.35 and light[~dark].min() > 0.35
+
+
 def test_furniture_is_background():
     random = scene.Random(11, CPU)
     image, alpha = torch.full((24, 3, 48, 64), 0.9), torch.zeros(24, 1, 48, 64)
@@ -214,6 +223,22 @@ def test_training_learns():
         learner.batch = lambda: scenes
         sums = [float(losses.total(learner.train_step(), schedule.loss_weights(0.0))) for _ in range(60)]
         assert sums[-1] < 0.5 * sums[0], sums
+
+
+def test_a_teacher_sees_scenes_in_good_light():
+    with tempfile.TemporaryDirectory() as folder:
+        learner = trainer(out=folder)
+        learner.teacher = lambda picture: 20 * (picture[:, :1] - 0.1)  # somebody is wherever it is bright
+        lit, camera.colour = camera.colour, lambda image, *_: image * 0.01
+        try:
+            image, mattes, _, (twins, move) = learner.batch()
+        finally:
+            camera.colour = lit
+        assert mattes.shape[1] == 2 and image.mean() < 0.05
+        label, lesson = mattes[:, :1], mattes[:, 1:]
+        assert lesson[label > 0.9].mean() > 0.9 and label[label > 0.9].numel() > 0
+        assert torch.allclose(lesson[-twins:], move(lesson[:twins]).clamp(0, 1))
+        assert all(term.isfinite() for term in learner.losses(image, mattes, torch.zeros(len(image), dtype=torch.bool), (twins, move)).values())
 
 
 def test_gradients_lie_in_one_vector():
