@@ -6,9 +6,6 @@
 #include <thread>
 
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <opencv2/videoio.hpp>
 
 #include "inference/error.h"
@@ -16,6 +13,7 @@
 #include "inference/io/h264_decoder.h"
 #include "inference/io/video_source.h"
 #include "tests/support/h264_clip.h"
+#include "tests/support/server.h"
 
 namespace matte {
 namespace {
@@ -161,41 +159,15 @@ TEST(H264Decoder, EndsAtOnceWhateverItWaitsFor) {
     EXPECT_LT(Clock::now() - begin, 10s);
 }
 
-/// Takes one connection and never says anything, until it goes.
-class SilentServer {
-public:
-    SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t length = sizeof address;
-        EXPECT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&address), length), 0);
-        EXPECT_EQ(::listen(socket_, 1), 0);
-        EXPECT_EQ(::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &length), 0);
-        port_ = ntohs(address.sin_port);
-    }
-    ~SilentServer() {
-        if (client_ >= 0) ::close(client_);
-        ::close(socket_);
-    }
-    SilentServer(const SilentServer&) = delete;
-    SilentServer& operator=(const SilentServer&) = delete;
-    [[nodiscard]] std::string address() const { return "tcp://127.0.0.1:" + std::to_string(port_); }
-    void accept() { client_ = ::accept(socket_, nullptr, nullptr); }
-
-private:
-    int socket_, client_ = -1, port_ = 0;
-};
-
 /// While OpenCV opens one video no other one can be opened: a decoder that wants to must not be waited for.
 TEST_F(H264, ItsEndDoesNotWaitForAnAddressThatIsStillOpening) {
     std::future<void> opening;
     {
-        SilentServer server;
+        test::Server server({}, false);
         opening = std::async(std::launch::async, [address = server.address()] {
             EXPECT_THROW(openAddress(address, {}, {}, {.open = 20s}), Error);
         });
-        server.accept();
+        server.waitForClient();
         {
             Screen screen;
             screen.decoder.put(clip()[0], 0, Clock::now());

@@ -2,18 +2,12 @@
 // Videos and folders of pictures as sources: every frame, in time, upright, and a sentence for what is none.
 #include <algorithm>
 #include <array>
-#include <condition_variable>
 #include <cstring>
 #include <fstream>
-#include <mutex>
 #include <thread>
 #include <vector>
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <opencv2/imgproc.hpp>
 #include <opencv2/videoio.hpp>
@@ -23,12 +17,14 @@
 #include "inference/io/image_file.h"
 #include "inference/io/video_source.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/support/server.h"
 
 namespace matte {
 namespace {
 
 namespace fs = std::filesystem;
 using test::ScratchFolder;
+using test::Server;
 using Clock = std::chrono::steady_clock;
 
 /// A video whose frame n is grey of level 20 + 10 (n % 20), with the left upper quarter white.
@@ -241,49 +237,6 @@ TEST(FolderSource, SaysWhenThereIsNothingToShow) {
     const auto source = open(folder.path());
     EXPECT_THROW((void)source->read({}), Error);
 }
-
-/// Gives the file, when there is one, to the first who connects, and hangs up, or says nothing more.
-class Server {
-public:
-    explicit Server(const fs::path& path, bool hangsUp = true)
-        : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t length = sizeof address;
-        EXPECT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&address), length), 0);
-        EXPECT_EQ(::listen(socket_, 1), 0);
-        EXPECT_EQ(::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &length), 0);
-        port_ = ntohs(address.sin_port);
-        thread_ = std::jthread([this, path, hangsUp](const std::stop_token& stop) {
-            const int client = ::accept(socket_, nullptr, nullptr);
-            std::ifstream file(path, std::ios::binary);
-            const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-            for (std::size_t sent = 0; sent < bytes.size();) {
-                const auto more = ::send(client, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
-                if (more <= 0) break;
-                sent += std::size_t(more);
-            }
-            std::mutex mutex;
-            std::unique_lock lock(mutex);
-            if (!hangsUp) std::condition_variable_any().wait(lock, stop, [] { return false; });
-            ::close(client);
-        });
-    }
-    ~Server() {
-        ::shutdown(socket_, SHUT_RDWR);
-        thread_.request_stop();
-        thread_.join();
-        ::close(socket_);
-    }
-    Server(const Server&) = delete;
-    Server& operator=(const Server&) = delete;
-    [[nodiscard]] std::string address() const { return "tcp://127.0.0.1:" + std::to_string(port_); }
-
-private:
-    int socket_, port_ = 0;
-    std::jthread thread_;
-};
 
 TEST(OpenSource, AStreamThatBreaksOffIsALossAndNoEnd) {
     const ScratchFolder folder;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A listener on this machine that a test may open as an address.
+#pragma once
+
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <iterator>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace matte::test {
+
+/// Gives the file, when there is one, to the first who connects, and hangs up, or says nothing more.
+class Server {
+public:
+    explicit Server(const std::filesystem::path& path, bool hangsUp = true)
+        : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t length = sizeof address;
+        EXPECT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&address), length), 0);
+        EXPECT_EQ(::listen(socket_, 1), 0);
+        EXPECT_EQ(::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &length), 0);
+        port_ = ntohs(address.sin_port);
+        thread_ = std::jthread([this, path, hangsUp](const std::stop_token& stop) {
+            const int client = ::accept(socket_, nullptr, nullptr);
+            connected_.set_value();
+            std::ifstream file(path, std::ios::binary);
+            const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+            for (std::size_t sent = 0; sent < bytes.size();) {
+                const auto more = ::send(client, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+                if (more <= 0) break;
+                sent += std::size_t(more);
+            }
+            std::mutex mutex;
+            std::unique_lock lock(mutex);
+            if (!hangsUp) std::condition_variable_any().wait(lock, stop, [] { return false; });
+            ::close(client);
+        });
+    }
+    ~Server() {
+        ::shutdown(socket_, SHUT_RDWR);
+        thread_.request_stop();
+        thread_.join();
+        ::close(socket_);
+    }
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+    [[nodiscard]] std::string address() const { return "tcp://127.0.0.1:" + std::to_string(port_); }
+    /// Until somebody has connected. Once.
+    void waitForClient() { connected_.get_future().wait(); }
+
+private:
+    int socket_, port_ = 0;
+    std::promise<void> connected_;
+    std::jthread thread_;
+};
+
+}  // namespace matte::test
