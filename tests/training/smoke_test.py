@@ -27,6 +27,7 @@ import grow  # noqa: E402
 import losses  # noqa: E402
 import metrics  # noqa: E402
 import model  # noqa: E402
+import norms  # noqa: E402
 import refine  # noqa: E402
 import scene  # noqa: E402
 import schedule  # noqa: E402
@@ -340,6 +341,26 @@ def test_run_and_export_are_read_back():
         assert torch.allclose(model.load_model(sharper)[0].out.weight, 1.5 * net.out.weight, rtol=1e-3)
         taught = trainer("--teacher", path, out=folder)
         taught.train_step()
+
+
+def test_statistics_of_batch_norm_are_measured_anew():
+    with tempfile.TemporaryDirectory() as folder:
+        pack(folder)
+        path, measured = os.path.join(folder, "tiny.safetensors"), os.path.join(folder, "measured.safetensors")
+        model.save_model(path, model.UNet(model.WIDTHS["tiny"]).state_dict(), {"trained": "never"})
+        norms.main([folder, path, measured, "--blocks", "2", "--batches", "3", "--megapixels", "0.1"])
+        (before, _), (after, facts) = model.load_model(path), model.load_model(measured)
+        assert "never; batch norm of 2 blocks" in facts["trained"]
+        changed = {name for name, value in before.state_dict().items() if not torch.equal(value, after.state_dict()[name])}
+        assert changed == {f"down{block}.bn{i}.running_{what}" for block in (1, 2) for i in (1, 2) for what in ("mean", "var")}
+
+
+def test_moments_are_those_of_all_batches_together():
+    norm = torch.nn.BatchNorm2d(3)
+    moments, batches = norms.Moments(norm), [torch.randn(4, 3, 8, 8), 5 + torch.randn(2, 3, 16, 4)]
+    pixels = torch.cat([batch.transpose(0, 1).flatten(1) for batch in batches if norm(batch).isfinite().all()], 1)
+    moments.keep()
+    assert torch.allclose(norm.running_mean, pixels.mean(1), atol=1e-5) and torch.allclose(norm.running_var, pixels.var(1, unbiased=False), rtol=1e-5)
 
 
 def test_evaluation_knows_right_from_wrong():

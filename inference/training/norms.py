@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures batch norm's statistics of a model file anew, on scenes as they are at the end of training.
+
+    python3 norms.py DATA later.safetensors measured.safetensors --blocks 4
+
+Those that training leaves remember stronger augmentation and other weights, and a mean of two models' weights has statistics that neither measured (Wu and Johnson,
+"Rethinking 'Batch' in BatchNorm", 2021; Izmailov et al., "Averaging weights leads to wider optima", 2018). --blocks N takes the first N blocks of the network, the
+encoder's from the largest pictures down and then the decoder's; the others keep what they have, but see the new ones' outputs.
+"""
+import argparse
+
+import torch
+
+import data
+import model
+import train
+from team import Team
+
+
+class Moments:
+    """Sums of what goes into one batch norm, over all batches: of all sizes of frames together, unlike a mean over batches of each one's variance."""
+
+    def __init__(self, norm):
+        self.norm, self.count, self.sum, self.squares = norm, 0, 0, 0
+        norm.register_forward_pre_hook(self.add)
+
+    def add(self, _, inputs):
+        x = inputs[0].double()
+        self.count += x.numel() // x.shape[1]
+        self.sum = self.sum + x.sum((0, 2, 3))
+        self.squares = self.squares + x.square().sum((0, 2, 3))
+
+    def keep(self):
+        mean = self.sum / self.count
+        self.norm.running_mean.copy_(mean)
+        self.norm.running_var.copy_(self.squares / self.count - mean.square())
+
+
+@torch.no_grad()
+def measure(trainer, blocks, batches):
+    """Gives the first `blocks` blocks of trainer.ema, in place, the statistics of `batches` batches. Each of these normalises by its own batch meanwhile, as in training, so
+    that those behind it see it as it will be."""
+    norms = [norm for norm in trainer.ema.modules() if isinstance(norm, torch.nn.BatchNorm2d)][: 2 * blocks]
+    for norm in norms:
+        norm.train().momentum = 0.0
+    moments = [Moments(norm) for norm in norms]
+    for _ in range(batches):
+        image = trainer.batch()[0]
+        trainer.ema(train.inputs(image))
+    for moment in moments:
+        moment.keep()
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", help="folder of packs")
+    parser.add_argument("checkpoint", help="a model file")
+    parser.add_argument("out")
+    parser.add_argument("--blocks", type=int, required=True, help="how many")
+    parser.add_argument("--batches", type=int, default=64)
+    parser.add_argument("--megapixels", type=float, default=1.5, help="of a batch")
+    parser.add_argument("--seed", type=int, default=4)
+    args = parser.parse_args(argv)
+    _, facts = model.load_model(args.checkpoint)
+    team = Team()
+    people, rooms, _ = data.load(args.data, team.device)
+    options = ["--init", args.checkpoint, "--megapixels", str(args.megapixels), "--seed", str(args.seed), "--steps", "1", "--elapsed", "1"]
+    trainer = train.Trainer(train.parse([args.data, *options]), team, people, rooms)
+    measure(trainer, args.blocks, args.batches)
+    facts.pop("scores", None)  # of other statistics
+    facts["trained"] = f"{facts.get('trained')}; batch norm of {args.blocks} blocks measured anew"
+    model.save_model(args.out, trainer.ema.state_dict(), facts)
+    print(f"{args.out}: {facts.get('name')} after {facts.get('trained')}")
+
+
+if __name__ == "__main__":
+    main()
