@@ -6,7 +6,7 @@
 
 Those that training leaves remember stronger augmentation and other weights, and a mean of two models' weights has statistics that neither measured (Wu and Johnson,
 "Rethinking 'Batch' in BatchNorm", 2021; Izmailov et al., "Averaging weights leads to wider optima", 2018). --blocks N takes the first N blocks of the network, the
-encoder's from the largest pictures down and then the decoder's; the others keep what they have, but see the new ones' outputs.
+encoder's from the largest pictures down and then the decoder's; the others keep what they have. 64 batches take 18 minutes on one CPU thread.
 """
 import argparse
 
@@ -39,8 +39,8 @@ class Moments:
 
 @torch.no_grad()
 def measure(trainer, blocks, batches):
-    """Gives the first `blocks` blocks of trainer.ema, in place, the statistics of `batches` batches. Each of these normalises by its own batch meanwhile, as in training, so
-    that those behind it see it as it will be."""
+    """Gives the first `blocks` blocks of trainer.ema, in place, the statistics of `batches` batches. Each of these normalises by its own batch meanwhile, as in training:
+    what it had before must not reach those behind it."""
     norms = [norm for norm in trainer.ema.modules() if isinstance(norm, torch.nn.BatchNorm2d)][: 2 * blocks]
     for norm in norms:
         norm.train().momentum = 0.0
@@ -57,9 +57,9 @@ def main(argv=None):
     parser.add_argument("data", help="folder of packs")
     parser.add_argument("checkpoint", help="a model file")
     parser.add_argument("out")
-    parser.add_argument("--blocks", type=int, required=True, help="how many")
-    parser.add_argument("--batches", type=int, default=64)
-    parser.add_argument("--megapixels", type=float, default=1.5, help="of a batch")
+    parser.add_argument("--blocks", type=int, required=True, help="how many to measure")
+    parser.add_argument("--batches", type=int, default=64, help="to measure on")
+    parser.add_argument("--megapixels", type=float, default=1.5, help="pixels of a batch")
     parser.add_argument("--seed", type=int, default=4)
     args = parser.parse_args(argv)
     _, facts = model.load_model(args.checkpoint)

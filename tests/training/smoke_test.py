@@ -358,8 +358,9 @@ def test_statistics_of_batch_norm_are_measured_anew():
 def test_moments_are_those_of_all_batches_together():
     norm = torch.nn.BatchNorm2d(3)
     moments, batches = norms.Moments(norm), [torch.randn(4, 3, 8, 8), 5 + torch.randn(2, 3, 16, 4)]
-    pixels = torch.cat([batch.transpose(0, 1).flatten(1) for batch in batches if norm(batch).isfinite().all()], 1)
+    [norm(batch) for batch in batches]
     moments.keep()
+    pixels = torch.cat([batch.transpose(0, 1).flatten(1) for batch in batches], 1)
     assert torch.allclose(norm.running_mean, pixels.mean(1), atol=1e-5) and torch.allclose(norm.running_var, pixels.var(1, unbiased=False), rtol=1e-5)
 
 
