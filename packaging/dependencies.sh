@@ -7,16 +7,19 @@
 buildPackages=(g++ cmake ninja-build pkg-config libdnnl-dev libopencv-core-dev libopencv-imgproc-dev
     libopencv-imgcodecs-dev libopencv-videoio-dev libpipewire-0.3-dev libdbus-1-dev libjpeg-dev nlohmann-json3-dev
     libcli11-dev qt6-base-dev libglew-dev)
-# Ubuntu has this in qt6-base-dev.
-case $(. /etc/os-release 2>/dev/null && echo "${ID-} ${VERSION_ID-}") in
-    'debian 12') buildPackages+=(libqt6opengl6-dev) ;;
-esac
 windowPackages=(libgl1-mesa-dri qt6-wayland fonts-dejavu-core)
 # clang 14 is in both distributions; another clang-format would format otherwise.
 testPackages=(libgtest-dev libbenchmark-dev clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev libomp-14-dev
     gcovr xvfb xauth libgl1-mesa-dri pipewire pipewire-bin wireplumber dbus-daemon python3-dbus python3-gi
     gstreamer1.0-tools gstreamer1.0-pipewire gstreamer1.0-plugins-base)
 packagePackages=(dpkg-dev file debootstrap)
+# Ubuntu has the first in qt6-base-dev. PyTorch, for the trainer's tests, is Debian's; elsewhere they run if there is one.
+case $(. /etc/os-release 2>/dev/null && echo "${ID-} ${VERSION_ID-}") in
+    'debian 12')
+        buildPackages+=(libqt6opengl6-dev)
+        testPackages+=(python3-torch python3-pil)
+        ;;
+esac
 
 # nvcc where its own installer puts it, outside the PATH.
 if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then PATH=$PATH:/usr/local/cuda/bin; fi
