@@ -58,6 +58,7 @@ constexpr Row kRows[] = {
     {ActionId::steady, MATTE_TR("S&teadiness"), "", "T", MATTE_TR("Turn steadiness on or off"), needsLive},
     {ActionId::specks, MATTE_TR("Remove &Specks"), "", "K", MATTE_TR("Turn the removal of specks on or off"), needsLive},
     {ActionId::nearest, MATTE_TR("&Nearest Person Only"), "", "N", MATTE_TR("Keep the nearest person only, or everybody"), needsLive},
+    {ActionId::detail, MATTE_TR("&Fine Detail"), "", "H", MATTE_TR("Turn fine detail, as of photos, on or off"), needsLive},
     {ActionId::wrap, MATTE_TR("Light &Wrap"), "", "W", MATTE_TR("Turn light wrap on or off")},
     {ActionId::cleanEdges, MATTE_TR("&Clean Edge Colours"), "", "D", MATTE_TR("Turn the cleaning of edge colours on or off")},
     {ActionId::resetStand, MATTE_TR("Person's &Place Back"), "", "R", MATTE_TR("Set the person's size and place back")},

@@ -48,6 +48,7 @@ enum class ActionId {
     steady,
     specks,
     nearest,
+    detail,
     wrap,
     cleanEdges,
     resetStand,

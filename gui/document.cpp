@@ -27,6 +27,7 @@ QString stepName(LookControl control, MirrorOf mirrorOf) {
         case LookControl::steadiness: return Document::tr("Steadiness");
         case LookControl::specks: return Document::tr("Specks");
         case LookControl::nearest: return Document::tr("Nearest Person");
+        case LookControl::detail: return Document::tr("Fine Detail");
         case LookControl::profile: return Document::tr("Profile");
         case LookControl::all: break;
     }

@@ -29,6 +29,7 @@ enum class LookControl {
     steadiness,
     specks,
     nearest,
+    detail,
     profile,
     all
 };

@@ -155,7 +155,10 @@ void LiveControl::showState() {
 }
 
 void LiveControl::statusChanged(const LiveStatus& status) {
-    if (!status.engine.name.empty()) showEngine(status.engine);
+    if (!status.engine.name.empty()) {
+        showEngine(status.engine);
+        Q_EMIT engineRuns(status.engine);
+    }
     tellBackground(status);
     tellProblem(status);
     showState();

@@ -51,6 +51,8 @@ public:
 Q_SIGNALS:
     /// start() was called in photo mode: the window is to enter live mode at once.
     void liveWanted();
+    /// Live mode's own engine runs.
+    void engineRuns(const matte::EngineInfo& info);
     /// Pictures come, or no longer.
     void shownChanged(bool shown);
 

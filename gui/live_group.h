@@ -21,6 +21,9 @@ public:
     [[nodiscard]] SliderRow& steadiness() { return *steadiness_; }
     [[nodiscard]] Toggle& specks() { return *specks_; }
     [[nodiscard]] Toggle& nearest() { return *nearest_; }
+    [[nodiscard]] Toggle& detail() { return *detail_; }
+    /// Whether fine detail can be had: EngineInfo::fineDetail of the engine that runs.
+    void offerDetail(bool offered);
 
 private:
     void showLook(const Look& look);
@@ -29,6 +32,7 @@ private:
     SliderRow* steadiness_;
     Toggle* specks_;
     Toggle* nearest_;
+    Toggle* detail_;
 };
 
 }  // namespace matte

@@ -21,6 +21,7 @@ LookKeys::LookKeys(Document& document, const Actions& actions, QObject* parent) 
     on(ActionId::mirror, LookControl::mirror, [](Look& look) { look.stand.mirrored = !look.stand.mirrored; });
     on(ActionId::specks, LookControl::specks, [](Look& look) { look.removeSpecks = !look.removeSpecks; });
     on(ActionId::nearest, LookControl::nearest, [](Look& look) { look.nearestOnly = !look.nearestOnly; });
+    on(ActionId::detail, LookControl::detail, [](Look& look) { look.fineDetail = !look.fineDetail; });
     on(ActionId::cleanEdges, LookControl::decontaminate, [](Look& look) { look.decontaminate = !look.decontaminate; });
     on(ActionId::steady, LookControl::steadiness, [this](Look& look) { turn(look.steadiness, steadiness_); });
     on(ActionId::wrap, LookControl::lightWrap, [this](Look& look) { turn(look.lightWrap, lightWrap_); });

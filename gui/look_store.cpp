@@ -58,6 +58,7 @@ Look loadLook(const QSettings& store, const QString& group) {
     look.steadiness = from.number("steadiness", look.steadiness, 0, 1);
     look.removeSpecks = from.flag("removeSpecks", look.removeSpecks);
     look.nearestOnly = from.flag("nearestOnly", look.nearestOnly);
+    look.fineDetail = from.flag("fineDetail", look.fineDetail);
     return look;
 }
 
@@ -84,6 +85,7 @@ void saveLook(QSettings& store, const QString& group, const Look& look) {
     keep("steadiness", double(look.steadiness));
     keep("removeSpecks", look.removeSpecks);
     keep("nearestOnly", look.nearestOnly);
+    keep("fineDetail", look.fineDetail);
 }
 
 }  // namespace matte

@@ -9,6 +9,7 @@
 #include "gui/canvas.h"
 #include "gui/file_dialogs.h"
 #include "gui/live_control.h"
+#include "gui/live_group.h"
 #include "gui/look_panel.h"
 #include "gui/main_window.h"
 #include "gui/method_row.h"
@@ -31,6 +32,10 @@ void MainWindow::connectLive() {
     on(ActionId::useAddress, [this] { goLive(askForAddress(this)); });
     connect(liveControl_, &LiveControl::liveWanted, this, [this] { setMode(Mode::live); });
     connect(liveControl_, &LiveControl::shownChanged, this, &MainWindow::showContext);
+    connect(liveControl_, &LiveControl::engineRuns, this, [this](const EngineInfo& info) {
+        panel_->live().offerDetail(info.fineDetail);
+        actions_[ActionId::detail]->setEnabled(info.fineDetail && settings_.live.mode == Mode::live);
+    });
     connect(actions_[ActionId::corner], &QAction::toggled, this, [this](bool small) {
         if (small) actions_[ActionId::fullScreen]->setChecked(false);
         bare_->setCorner(small);

@@ -112,7 +112,7 @@ void WindowBars::buildMenus(QMainWindow& window, const Actions& actions) {
     edit->addActions({actions[Id::undo], actions[Id::redo]});
     edit->addSeparator();
     edit->addActions({actions[Id::cleanEdges], actions[Id::wrap], actions[Id::mirror], actions[Id::steady],
-                      actions[Id::specks], actions[Id::nearest]});
+                      actions[Id::specks], actions[Id::nearest], actions[Id::detail]});
     edit->addSeparator();
     edit->addActions({actions[Id::resetStand], actions[Id::resetLook]});
     buildLiveMenu(window, actions);

@@ -70,6 +70,7 @@ struct EngineInfo {
     std::string name;                   ///< for people: "CPU, oneDNN 2.6.3, f32"
     std::string reason;                 ///< why a better engine was not taken; empty when this is the best
     std::vector<std::string> warnings;  ///< for instance a layer that runs on a reference primitive
+    bool fineDetail = false;            ///< live frames follow Look::fineDetail: photos have a larger input than they
 };
 
 /// One picture with its matte, ready to be composited. Belongs to the engine that made it, and may outlive it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Look: everything that the user can change about the picture without running the network again. A plain value; any
-// thread.
+// Look: everything that the user can change about the picture; only fineDetail has the network run otherwise, and only
+// live. A plain value; any thread.
 #pragma once
 
 #include <memory>
@@ -52,6 +52,7 @@ struct Look {
     float steadiness = 0.7F;   ///< 0 to 1, live: how much a matte that nothing moved in is kept from the frames before
     bool removeSpecks = true;  ///< live: parts of the matte much smaller than the person are taken out
     bool nearestOnly = false;  ///< live: of several people only the one who takes the most room stays
+    bool fineDetail = false;   ///< live: the network sees a frame as large as a photo, where EngineInfo offers it
     bool operator==(const Look&) const = default;
 };
 

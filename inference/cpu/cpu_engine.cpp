@@ -96,11 +96,19 @@ EngineInfo CpuEngine::info() const {
         network_->onGpu() ? "GPU (" + network_->name() + "), the rest on the CPU" : "CPU (" + network_->name() + ")";
     info.reason = reason_;
     info.warnings = network_->warnings();
+    const Size any{1024, 1024};
+    info.fineDetail = !(inputFor(any, true) == inputFor(any, false));
     return info;
 }
 
+Size CpuEngine::inputFor(Size picture, bool detail) const {
+    const UNet& unet = network_->unet();
+    return detail ? unet.photoInputSize(picture, options_.networkLongestSide)
+                  : unet.inputSize(picture, options_.networkLongestSide);
+}
+
 Planes CpuEngine::networkMatte(const Image& source, StageTimes& times, std::stop_token stop) {
-    const Size size = network_->unet().photoInputSize(source.size(), options_.networkLongestSide);
+    const Size size = inputFor(source.size(), true);
     {
         const StageTimer timer(times, "prepare");
         network_->configure(size);
@@ -178,7 +186,7 @@ Output CpuEngine::take() {
     if (!waiting_) throw Error(Area::engine, "No frame is under way.");
     const Waiting now = *std::exchange(waiting_, std::nullopt);
     omp_set_num_threads(options_.threads > 0 ? options_.threads : omp_get_num_procs());
-    const Size input = network_->unet().inputSize(now.frame.image->size(), options_.networkLongestSide);
+    const Size input = inputFor(now.frame.image->size(), now.look.fineDetail);
     return live_.run(now.frame, now.look, *network_, input, timeLayers_);
 }
 

@@ -40,6 +40,8 @@ private:
         Frame frame;
         Look look;
     };
+    /// `detail`: as photos have it.
+    [[nodiscard]] Size inputFor(Size picture, bool detail) const;
     Planes networkMatte(const Image& source, StageTimes& times, std::stop_token stop);
 
     std::unique_ptr<HostNetwork> network_;

@@ -392,7 +392,7 @@ void Pipeline::carryOut(Order& order) {
 
 void Pipeline::submit(const Order& order) {
     last_ = order.frame;
-    underWay_.push_back({order.frame->number, Clock::now(), order.waitMs, order.alone});
+    underWay_.push_back({order.frame->number, Clock::now(), order.waitMs, order.alone, order.look.fineDetail});
     if (order.trace && order.waitMs && order.waitBegan < order.waitEnded) {
         order.trace->add("worker", "capture wait", order.waitBegan, order.waitEnded, order.frame->number);
     }
@@ -416,6 +416,11 @@ void Pipeline::deliver(const Order& order) {
         if (output.frame != due.frame) {
             meter_.stale();
             return;
+        }
+        if (due.fineDetail != fineDetail_) {  // times as with another engine
+            meter_.anotherEngine();
+            layersFor_ = {};
+            fineDetail_ = due.fineDetail;
         }
         if (!(layersFor_ == output.picture->size())) meter_.setLayers(engine_->layers());
         layersFor_ = output.picture->size();

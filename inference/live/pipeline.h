@@ -111,6 +111,7 @@ private:
         std::chrono::steady_clock::time_point submitted;
         std::optional<float> waitMs;  ///< before it came; empty for a source's first and for one shown again
         bool alone;                   ///< without a background, for takeCutout()
+        bool fineDetail;              ///< Look's
     };
     /// What the worker is to do next.
     struct Order {
@@ -159,7 +160,8 @@ private:
     std::uint64_t workingOn_ = 0;                   ///< generation of what is under way
     std::optional<Frame> last_;                     ///< composited again when the look changes and no newer frame comes
     bool timingLayers_ = false;
-    Size layersFor_;  ///< frame size at which the layers were asked for
+    Size layersFor_;           ///< frame size at which the layers were asked for
+    bool fineDetail_ = false;  ///< of the frame that came last
     std::chrono::steady_clock::time_point engineTold_;
 
     mutable std::mutex mutex_;  ///< guards everything that follows

@@ -122,12 +122,13 @@ private Q_SLOTS:
         QTest::mouseClick(&group.mirror(), Qt::LeftButton);
         QTest::mouseClick(&group.specks(), Qt::LeftButton);
         QTest::mouseClick(&group.nearest(), Qt::LeftButton);
+        QTest::mouseClick(&group.detail(), Qt::LeftButton);
         group.steadiness().slider().setValue(20);
         person.lightWrap().slider().setValue(35);
         person.scale().slider().setValue(150);
         person.across().slider().setValue(-25);
         person.down().slider().setValue(10);
-        QVERIFY(!look().stand.mirrored && !look().removeSpecks && look().nearestOnly);
+        QVERIFY(!look().stand.mirrored && !look().removeSpecks && look().nearestOnly && look().fineDetail);
         QCOMPARE(look().steadiness, 0.2F);
         QCOMPARE(look().lightWrap, 0.35F);
         QCOMPARE(look().stand.scale, 1.5F);
@@ -138,17 +139,29 @@ private Q_SLOTS:
         QVERIFY(group.mirror().isChecked() && person.scale().value() == 100);
     }
 
+    void fineDetailIsOfferedByTheEngineThatRuns() {
+        LiveFixture live;
+        Toggle& detail = live.window().panel().live().detail();
+        QVERIFY(detail.isEnabled());
+        live.script.fineDetail = false;
+        live.start();
+        QTRY_VERIFY(!detail.isEnabled());
+        live.press(Qt::Key_H);
+        QVERIFY(!live.window().document().look().fineDetail);
+    }
+
     void keysTurnPartsOfTheLookOnAndOff() {
         LiveFixture live;
         const auto look = [&] { return live.window().document().look(); };
         const Look before = look();
         for (int round = 0; round < 2; ++round) {
-            for (const int key : {Qt::Key_M, Qt::Key_T, Qt::Key_K, Qt::Key_N, Qt::Key_D}) live.press(key);
+            for (const int key : {Qt::Key_M, Qt::Key_T, Qt::Key_K, Qt::Key_N, Qt::Key_H, Qt::Key_D}) live.press(key);
             const bool off = round == 0;
             QCOMPARE(look().stand.mirrored, off != before.stand.mirrored);
             QCOMPARE(look().steadiness, off ? 0.0F : before.steadiness);
             QCOMPARE(look().removeSpecks, off != before.removeSpecks);
             QCOMPARE(look().nearestOnly, off != before.nearestOnly);
+            QCOMPARE(look().fineDetail, off != before.fineDetail);
             QCOMPARE(look().decontaminate, off != before.decontaminate);
         }
         live.press(Qt::Key_W);

@@ -34,6 +34,7 @@ LiveSource named(const std::string& name) {
 struct PictureProfile {
     PictureProfile() {
         Look look = withThreshold(0.3F);
+        look.fineDetail = true;
         look.background.kind = Background::Kind::image;
         look.background.imagePath = sea;
         look.background.placement = Placement::fit;
@@ -157,6 +158,7 @@ private Q_SLOTS:
         document.undo();
         QVERIFY(profile.shows(profile.sea));
         QCOMPARE(profile.look().threshold, 0.3F);
+        QVERIFY(profile.look().fineDetail);
         document.undo();
         QVERIFY(profile.look() == before);
         for (int i = 0; i < 4; ++i) document.redo();
@@ -223,6 +225,7 @@ private Q_SLOTS:
         QTRY_VERIFY(profile.live.base.hasError());
         QVERIFY(profile.look().background == before);
         QCOMPARE(profile.look().threshold, 0.3F);
+        QVERIFY(profile.look().fineDetail);
         QVERIFY(saveProfile(profile.live.window()) == before);  // nor is it kept in another profile
     }
 

@@ -18,7 +18,7 @@ class ScriptedEngine final : public Engine {
 public:
     explicit ScriptedEngine(LiveScript& script) : script_(script) {}
     [[nodiscard]] EngineInfo info() const override {
-        EngineInfo info{EngineKind::cpu, "Scripted engine", "", {}};
+        EngineInfo info{EngineKind::cpu, "Scripted engine", "", {}, script_.fineDetail};
         if (script_.smallerInput) info.warnings.emplace_back("The input is smaller.");
         return info;
     }
@@ -31,6 +31,7 @@ public:
     void submit(const Frame& frame, const Look& look) override {
         std::this_thread::sleep_for(std::chrono::milliseconds(script_.submitMs));
         ++script_.submitted;
+        fine_ = look.fineDetail;
         underWay_.push_back({frame, look.background.kind == Background::Kind::transparent});
         script_.mostUnderWay = std::max(script_.mostUnderWay.load(), int(underWay_.size()));
     }
@@ -60,7 +61,7 @@ public:
         underWay_.clear();
     }
     [[nodiscard]] std::vector<LayerInfo> layers() const override {
-        const double share = script_.smallerInput ? 0.25 : 1;
+        const double share = script_.smallerInput ? 0.25 : fine_ ? 4 : 1;
         return {{"down1", "3 -> 4", "loop", 100 * share, 10}, {"head", "4 -> 1", "loop", 10 * share, 5}};
     }
     void timeLayers(bool on) override { timed_ = on; }
@@ -73,7 +74,7 @@ public:
 private:
     LiveScript& script_;
     std::deque<std::pair<Frame, bool>> underWay_;  ///< and whether it has no background
-    bool timed_ = false;
+    bool timed_ = false, fine_ = false;
 };
 
 }  // namespace

@@ -23,6 +23,7 @@ struct LiveScript {
     std::atomic<bool> unusableMattes = false;
     std::atomic<bool> wrongFrame = false;    ///< outputs say they are of another frame
     std::atomic<bool> smallerInput = false;  ///< of the network: a warning says so
+    std::atomic<bool> fineDetail = true;     ///< is offered
     std::atomic<int> submitMs = 0, takeMs = 0;
     std::atomic<int> slots = 2;
     std::atomic<int> rateSteps = 0;  ///< measureRates() was called so often; it takes three steps

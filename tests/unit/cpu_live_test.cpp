@@ -106,6 +106,20 @@ TEST(CpuLive, AFrameAndAPhotoHaveInputsOfTheirOwn) {
     EXPECT_TRUE(ends("128x72")) << engine->layers().front().shape;
     show(*engine, frameOf(person(1), 1));
     EXPECT_TRUE(ends("64x36")) << engine->layers().front().shape;
+    EXPECT_TRUE(engine->info().fineDetail);
+    Look fine;
+    fine.fineDetail = true;
+    show(*engine, frameOf(person(2), 2), fine);
+    EXPECT_TRUE(ends("128x72")) << engine->layers().front().shape;
+    show(*engine, frameOf(person(3), 3));
+    EXPECT_TRUE(ends("64x36")) << engine->layers().front().shape;
+}
+
+TEST(CpuLive, FineDetailIsOnlyOfferedWhereAPhotoIsLarger) {
+    EXPECT_FALSE(cpuEngine()->info().fineDetail) << "the input was given";
+    const std::vector<std::uint8_t> file = test::encodeSafetensors(test::randomUNet({4, 8, 16}, 1));
+    const auto alike = Engine::create(UNet::load(Safetensors::parse(file, "tiny")), {.kind = EngineKind::cpu});
+    EXPECT_FALSE(alike->info().fineDetail) << "frames are as large as photos";
 }
 
 TEST(CpuLive, TakeWithoutSubmitSaysSo) {

@@ -93,7 +93,7 @@ protected:
                 options_};
     }
     Output show(Engine& engine) {
-        engine.submit(frameOf(number_), {});
+        engine.submit(frameOf(number_), look_);
         Output output = engine.take();
         EXPECT_EQ(output.frame, number_);
         ++number_;
@@ -122,6 +122,7 @@ protected:
     std::shared_ptr<MethodSwitch> methods_ = std::make_shared<MethodSwitch>();
     std::atomic<int> loaded_ = 0;
     std::uint64_t number_ = 0;
+    Look look_{};
 };
 
 TEST_F(MethodSwitching, EveryMethodThatRunsHereGivesTheProductsMatte) {
@@ -177,6 +178,19 @@ TEST_F(MethodSwitching, TheLayersOfAMethodAreTimedAsTheProductsAre) {
         engine.timeLayers(false);
         EXPECT_TRUE(show(engine).layerMs.empty()) << name;
     }
+}
+
+TEST_F(MethodSwitching, FineDetailIsTheProductsAlone) {
+    bytes_ = test::encodeSafetensors(test::randomUNet({4, 8, 16}, 1), {{"longest_side", "64"}, {"photo_side", "128"}});
+    options_.networkLongestSide = 0;
+    look_.fineDetail = true;
+    SwitchingEngine engine(product(), setup(), methods_);
+    const auto ends = [&](const std::string& shape) { return engine.layers().front().shape.ends_with(shape); };
+    show(engine);
+    EXPECT_TRUE(engine.info().fineDetail && ends("128x84")) << engine.layers().front().shape;
+    methods_->choose(&kTold);
+    ASSERT_TRUE(showUntilRunning(engine, &kTold));
+    EXPECT_TRUE(!engine.info().fineDetail && ends("64x44")) << engine.layers().front().shape;
 }
 
 TEST_F(MethodSwitching, NothingIsLoadedBeforeItIsChosen) {

@@ -336,6 +336,24 @@ TEST_F(Live, TheLayersFollowTheNetworksInputAndTheFramesTimesGoOn) {
     EXPECT_EQ(statistics.frame.ms.samples, remembered) << "the engine is the same";
 }
 
+TEST_F(Live, LayersAndTimesBeginAnewWithFineDetail) {
+    start();
+    for (int i = 0; i < 3; ++i) {
+        feed.push();
+        ASSERT_TRUE(shows(i));
+    }
+    ASSERT_EQ(pipeline.statistics().layers[0].flops, 100);
+    Look fine;
+    fine.fineDetail = true;
+    pipeline.setLook(fine);
+    EXPECT_TRUE(soon([&] {
+        feed.push();
+        return pipeline.statistics().layers[0].flops == 400;
+    }));
+    const LiveStatistics statistics = pipeline.statistics();
+    EXPECT_LT(statistics.frame.ms.samples, statistics.framesOut);
+}
+
 TEST_F(Live, ACutoutIsHandedOutAndNeverShown) {
     std::atomic<bool> seenThrough = false;
     const auto look = [&] {

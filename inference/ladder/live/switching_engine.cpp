@@ -101,6 +101,7 @@ EngineInfo SwitchingEngine::info() const {
     if (!now_.method) return info;
     EngineInfo byMethod = now_.engine->info();
     byMethod.reason = std::move(info.reason);
+    byMethod.fineDetail = false;
     // The name does not tell the input, for another name is another engine, whose statistics begin anew.
     if (!status.smaller.empty()) byMethod.warnings.push_back(status.smaller);
     byMethod.warnings.insert(byMethod.warnings.end(), info.warnings.begin(), info.warnings.end());
@@ -213,9 +214,12 @@ int SwitchingEngine::slots() const {
 
 void SwitchingEngine::submit(const Frame& frame, const Look& look) {
     follow(frame.image->size());
-    live().submit(frame, look);
-    if (now_.engine) frame_ = {frame, look};
     ++underWay_;
+    if (!now_.engine) return product_->submit(frame, look);
+    frame_ = {frame, look};
+    Look atItsInput = look;
+    atItsInput.fineDetail = false;  // how large a method's input is follows from its speed
+    now_.engine->submit(frame, atItsInput);
 }
 
 Output SwitchingEngine::take() {
