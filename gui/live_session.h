@@ -48,6 +48,7 @@ public:
     }
     void timeLayers(bool on) { pipeline_.timeLayers(on); }
     void record(std::shared_ptr<Trace> trace) { pipeline_.record(std::move(trace)); }
+    [[nodiscard]] bool recording() const { return pipeline_.recording(); }
     /// `live` has reached the screen; that took the GUI thread `ms`.
     void presented(const Live& live, double ms);
 

@@ -9,6 +9,10 @@
 namespace matte {
 
 bool TraceRecorder::start() {
+    if (session_.recording()) {
+        Q_EMIT failed(tr("A trace is being recorded already, as --trace asked: it is written when Matte ends."));
+        return false;
+    }
     const QString path = files_.name({}, QStandardPaths::DocumentsLocation, "matte-trace", "json");
     try {
         trace_ = std::make_shared<Trace>(path.toStdString());

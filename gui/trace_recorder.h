@@ -16,7 +16,8 @@ class TraceRecorder : public QObject {
 
 public:
     explicit TraceRecorder(LiveSession& session, QObject* parent = nullptr) : QObject(parent), session_(session) {}
-    /// Into a new file in the user's documents, or the home folder. False when that can't be written: failed() says so.
+    /// Into a new file in the user's documents, or the home folder. False when that can't be written, or another trace
+    /// is under way: failed() says so.
     bool start();
     void stop();
 

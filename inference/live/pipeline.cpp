@@ -146,6 +146,11 @@ void Pipeline::record(std::shared_ptr<Trace> trace) {
     trace_ = std::move(trace);
 }
 
+bool Pipeline::recording() const {
+    const std::scoped_lock lock(mutex_);
+    return trace_ != nullptr;
+}
+
 std::shared_ptr<const LivePicture> Pipeline::newest() const {
     const std::scoped_lock lock(mutex_);
     return shown_ && !status_.personHidden ? shown_ : curtained_;

@@ -92,6 +92,7 @@ public:
     [[nodiscard]] std::shared_ptr<const LivePicture> takeCutout();
     /// Null ends it. The caller finishes the trace.
     void record(std::shared_ptr<Trace> trace);
+    [[nodiscard]] bool recording() const;
 
     /// Null before the first frame of the first source.
     [[nodiscard]] std::shared_ptr<const LivePicture> newest() const;

@@ -76,6 +76,8 @@ private Q_SLOTS:
         DrivenRun run(live.window(), {.source = LiveSource{}, .frames = 3, .statistics = file, .trace = trace});
         QSignalSpy ended(&run, &DrivenRun::ended);
         run.begin();
+        live.press(Qt::Key_T, Qt::ControlModifier);  // another trace would end this one
+        QVERIFY(live.base.hasError() && !live.window().actions()[ActionId::trace]->isChecked());
         for (int i = 0; i < 3; ++i) live.showNext();
         QCOMPARE(ended.count(), 1);
         QCOMPARE(ended[0][0].toInt(), 0);
