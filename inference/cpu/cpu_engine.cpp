@@ -96,9 +96,13 @@ EngineInfo CpuEngine::info() const {
         network_->onGpu() ? "GPU (" + network_->name() + "), the rest on the CPU" : "CPU (" + network_->name() + ")";
     info.reason = reason_;
     info.warnings = network_->warnings();
-    const Size any{1024, 1024};
-    info.fineDetail = !(inputFor(any, true) == inputFor(any, false));
+    info.fineDetail = hasFineDetail();
     return info;
+}
+
+bool CpuEngine::hasFineDetail() const {
+    const Size any{1024, 1024};
+    return inputFor(any, true).pixels() > inputFor(any, false).pixels();
 }
 
 Size CpuEngine::inputFor(Size picture, bool detail) const {
@@ -186,7 +190,7 @@ Output CpuEngine::take() {
     if (!waiting_) throw Error(Area::engine, "No frame is under way.");
     const Waiting now = *std::exchange(waiting_, std::nullopt);
     omp_set_num_threads(options_.threads > 0 ? options_.threads : omp_get_num_procs());
-    const Size input = inputFor(now.frame.image->size(), now.look.fineDetail);
+    const Size input = inputFor(now.frame.image->size(), now.look.fineDetail && hasFineDetail());
     return live_.run(now.frame, now.look, *network_, input, timeLayers_);
 }
 

@@ -40,6 +40,7 @@ private:
         Frame frame;
         Look look;
     };
+    [[nodiscard]] bool hasFineDetail() const;
     /// `detail`: as photos have it.
     [[nodiscard]] Size inputFor(Size picture, bool detail) const;
     Planes networkMatte(const Image& source, StageTimes& times, std::stop_token stop);

@@ -94,11 +94,14 @@ TEST(CpuLive, AFrameKeepsItsNumberAndTimesEachStage) {
     EXPECT_EQ(names(show(*engine, frame, lit).times), withLight);
 }
 
-TEST(CpuLive, AFrameAndAPhotoHaveInputsOfTheirOwn) {
-    const test::ModelTensors tensors = test::randomUNet({4, 8, 16}, 1);
+std::unique_ptr<Engine> engineWithSides(const std::string& live, const std::string& photo) {
     const std::vector<std::uint8_t> file =
-        test::encodeSafetensors(tensors, {{"longest_side", "64"}, {"photo_side", "128"}});
-    const auto engine = Engine::create(UNet::load(Safetensors::parse(file, "tiny")), {.kind = EngineKind::cpu});
+        test::encodeSafetensors(test::randomUNet({4, 8, 16}, 1), {{"longest_side", live}, {"photo_side", photo}});
+    return Engine::create(UNet::load(Safetensors::parse(file, "tiny")), {.kind = EngineKind::cpu});
+}
+
+TEST(CpuLive, AFrameAndAPhotoHaveInputsOfTheirOwn) {
+    const auto engine = engineWithSides("64", "128");
     const auto ends = [&](const std::string& shape) { return engine->layers().front().shape.ends_with(shape); };
     show(*engine, frameOf(person(0)));
     EXPECT_TRUE(ends("64x36")) << engine->layers().front().shape;
@@ -115,11 +118,15 @@ TEST(CpuLive, AFrameAndAPhotoHaveInputsOfTheirOwn) {
     EXPECT_TRUE(ends("64x36")) << engine->layers().front().shape;
 }
 
-TEST(CpuLive, FineDetailIsOnlyOfferedWhereAPhotoIsLarger) {
+TEST(CpuLive, FineDetailIsOnlyHadWhereAPhotoIsLarger) {
     EXPECT_FALSE(cpuEngine()->info().fineDetail) << "the input was given";
-    const std::vector<std::uint8_t> file = test::encodeSafetensors(test::randomUNet({4, 8, 16}, 1));
-    const auto alike = Engine::create(UNet::load(Safetensors::parse(file, "tiny")), {.kind = EngineKind::cpu});
-    EXPECT_FALSE(alike->info().fineDetail) << "frames are as large as photos";
+    EXPECT_FALSE(engineWithSides("64", "64")->info().fineDetail);
+    const auto larger = engineWithSides("128", "64");
+    EXPECT_FALSE(larger->info().fineDetail);
+    Look fine;
+    fine.fineDetail = true;
+    show(*larger, frameOf(person(0)), fine);
+    EXPECT_TRUE(larger->layers().front().shape.ends_with("128x72")) << larger->layers().front().shape;
 }
 
 TEST(CpuLive, TakeWithoutSubmitSaysSo) {
