@@ -19,6 +19,7 @@
 #include "gui/canvas.h"
 #include "gui/incoming.h"
 #include "gui/live_control.h"
+#include "gui/live_group.h"
 #include "gui/look_keys.h"
 #include "gui/look_panel.h"
 #include "gui/profiles.h"
@@ -26,6 +27,7 @@
 #include "gui/snapshots.h"
 #include "gui/status_line.h"
 #include "gui/timing_overlay.h"
+#include "gui/toggle.h"
 #include "gui/viewport.h"
 #include "gui/window_bars.h"
 #include "inference/error.h"
@@ -173,6 +175,7 @@ void MainWindow::setMode(Mode mode) {
 void MainWindow::showContext() {
     const bool live = liveControl_->mode() == Mode::live;
     actions_.setContext(liveControl_->mode(), live ? canvas_->liveShown() : document_.isOpen());
+    if (!panel_->live().detail().isEnabled()) actions_[ActionId::detail]->setEnabled(false);
     setWindowTitle(live                 ? tr("Live — Matte")
                    : document_.isOpen() ? tr("%1 — Matte").arg(document_.photo().name)
                                         : tr("Matte"));

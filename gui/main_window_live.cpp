@@ -34,7 +34,7 @@ void MainWindow::connectLive() {
     connect(liveControl_, &LiveControl::shownChanged, this, &MainWindow::showContext);
     connect(liveControl_, &LiveControl::engineRuns, this, [this](const EngineInfo& info) {
         panel_->live().offerDetail(info.fineDetail);
-        actions_[ActionId::detail]->setEnabled(info.fineDetail && settings_.live.mode == Mode::live);
+        showContext();
     });
     connect(actions_[ActionId::corner], &QAction::toggled, this, [this](bool small) {
         if (small) actions_[ActionId::fullScreen]->setChecked(false);

@@ -34,7 +34,7 @@ for ((i = 0; i < shards; ++i)); do
     count failed "$bad"
     awk '/^\[ RUN/ { text = "" } { text = text "        " $0 "\n" } /^\[  FAILED  \] .* ms\)$/ { printf "    FAILED:\n%s", text }' "$report"
 done
-runTests build/sanitizers --tests-regex "^(camera\\.|layering)"
+runTests build/sanitizers --tests-regex "^(camera\\.|layering|training\\.agreement)"
 
 gcovr --root . --object-directory build/sanitizers --filter inference/ --exclude-throw-branches --exclude-unreachable-branches \
     --gcov-ignore-parse-errors --json-summary build/sanitizers/coverage.json --print-summary -j 2 2>>"$log" | sed 's/^/    /' | tee -a "$log"

@@ -146,6 +146,9 @@ private Q_SLOTS:
         live.script.fineDetail = false;
         live.start();
         QTRY_VERIFY(!detail.isEnabled());
+        live.window().actions()[ActionId::photoMode]->trigger();
+        live.window().actions()[ActionId::liveMode]->trigger();
+        QVERIFY(!detail.isEnabled());
         live.press(Qt::Key_H);
         QVERIFY(!live.window().document().look().fineDetail);
     }
