@@ -122,8 +122,9 @@ public:
     Engine& operator=(const Engine&) = delete;
 
     [[nodiscard]] virtual EngineInfo info() const = 0;
-    /// Runs the network on `source` (rgba8 or bgr8, any size) and refines its matte along the picture's edges. Throws
-    /// NoMatte.
+    /// Runs the network on `source` (rgba8 or bgr8, any size) and refines its matte along the picture's edges. People
+    /// who are far away in it are looked at twice (cpu/closer_look.h), unless EngineOptions says how large the network
+    /// sees it. Throws NoMatte.
     virtual std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop = {}) = 0;
     /// The person over look.background at `size`: the source's size, or a smaller one of the same shape for a quick
     /// preview.

@@ -138,7 +138,9 @@ void addImageCommand(CLI::App& app, ImageOptions& options) {
     addEngineChoices(image, options.engine);
     image->add_option("--method", options.method, "Run the network by this method of matte-cli lab instead")
         ->type_name("NAME");
-    image->add_option("--size", options.engine.networkLongestSide, "Longest side of the network's input, in pixels")
+    image
+        ->add_option("--size", options.engine.networkLongestSide,
+                     "Longest side of the network's input, in pixels; then people far away get no second, closer look")
         ->check(CLI::Range(32, 2048).description(""))
         ->type_name("N");
     image->add_flag_callback(

@@ -8,6 +8,7 @@
 
 #include <omp.h>
 
+#include "inference/cpu/closer_look.h"
 #include "inference/cpu/composite.h"
 #include "inference/cpu/refine.h"
 #include "inference/cpu/resample.h"
@@ -111,15 +112,15 @@ Size CpuEngine::inputFor(Size picture, bool detail) const {
                   : unet.inputSize(picture, options_.networkLongestSide);
 }
 
-Planes CpuEngine::networkMatte(const Image& source, StageTimes& times, std::stop_token stop) {
-    const Size size = inputFor(source.size(), true);
+Planes CpuEngine::networkMatte(const ImageView& source, StageTimes& times, std::stop_token stop) {
+    const Size size = inputFor(source.size, true);
     {
         const StageTimer timer(times, "prepare");
         network_->configure(size);
     }
     {
         const StageTimer timer(times, "preprocess");
-        const Planes picture = resampleToPlanes(source.view(), size);
+        const Planes picture = resampleToPlanes(source, size);
         const auto mean = network_->unet().mean(), deviation = network_->unet().deviation();
         float* input = network_->input();
         for (std::size_t i = 0; i < picture.values.size(); ++i) {
@@ -136,10 +137,27 @@ Planes CpuEngine::networkMatte(const Image& source, StageTimes& times, std::stop
     return alpha;
 }
 
+/// The network's matte of a photo. People who are far away are looked at twice, unless somebody said how large the
+/// network is to see a photo.
+Planes CpuEngine::photoMatte(const Image& photo, StageTimes& times, const std::stop_token& stop) {
+    Planes matte = networkMatte(photo.view(), times, stop);
+    if (options_.networkLongestSide != 0) return matte;
+    const auto part = closerLook(matte, photo.size());
+    if (!part) return matte;
+    stopIfAsked(stop);
+    const StageTimer timer(times, "closer look");
+    try {
+        StageTimes within;
+        return joinLooks(matte, networkMatte(partOf(photo.view(), *part), within, stop), *part, photo.size());
+    } catch (const NoMatte&) {
+        return matte;
+    }
+}
+
 std::shared_ptr<Cutout> CpuEngine::cutOut(std::shared_ptr<const Image> source, std::stop_token stop) {
     omp_set_num_threads(options_.threads > 0 ? options_.threads : omp_get_num_procs());
     auto cutout = std::make_shared<CpuCutout>(source);
-    const Planes coarse = networkMatte(*source, cutout->times_, stop);
+    const Planes coarse = photoMatte(*source, cutout->times_, stop);
     stopIfAsked(stop);
     {
         const StageTimer timer(cutout->times_, "refine");

@@ -43,7 +43,8 @@ private:
     [[nodiscard]] bool hasFineDetail() const;
     /// `detail`: as photos have it.
     [[nodiscard]] Size inputFor(Size picture, bool detail) const;
-    Planes networkMatte(const Image& source, StageTimes& times, std::stop_token stop);
+    Planes networkMatte(const ImageView& source, StageTimes& times, std::stop_token stop);
+    Planes photoMatte(const Image& photo, StageTimes& times, const std::stop_token& stop);
 
     std::unique_ptr<HostNetwork> network_;
     EngineOptions options_;

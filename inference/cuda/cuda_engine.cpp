@@ -125,8 +125,22 @@ std::shared_ptr<CudaCutout> CudaEngine::cutOutAt(const std::shared_ptr<const Ima
     StageTimes times{{"prepare", prepared.count()}};
     slot.wait(times);
     if (!slot.matteUsable()) throw NoMatte();
+    if (options_.networkLongestSide == 0) lookCloser(*cutout, times, stop);
     cutout->took(std::move(times));
     return cutout;
+}
+
+/// What the first look found stays when there is no memory for a second one, or it finds no matte.
+void CudaEngine::lookCloser(const CudaCutout& cutout, StageTimes& times, const std::stop_token& stop) {
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+        if (!slots_.front()->lookCloser(cutout, stop)) return;
+        const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+        times.push_back({"closer look", took.count()});
+    } catch (const CudaError& error) {
+        if (error.code != cudaErrorMemoryAllocation) throw;
+    } catch (const NoMatte&) {  // NOLINT(bugprone-empty-catch)
+    }
 }
 
 Output CudaEngine::composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) {

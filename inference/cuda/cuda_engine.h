@@ -42,6 +42,7 @@ private:
     };
     template <typename Work>
     auto guarded(const Work& work);
+    void lookCloser(const CudaCutout& cutout, StageTimes& times, const std::stop_token& stop);
     std::shared_ptr<CudaCutout> cutOutAt(const std::shared_ptr<const Image>& source,
                                          Size input,
                                          const std::stop_token& stop);

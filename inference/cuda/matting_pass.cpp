@@ -79,6 +79,41 @@ void MattingPass::run(const FrameMemory& frame, const Run& how, cudaStream_t str
     stages.mark("foreground", stream);
 }
 
+Planes MattingPass::matte(cudaStream_t stream) const {
+    Planes matte(network_.size(), 1);
+    CUDA_CHECK(cudaMemcpyAsync(matte.values.data(), network_.alpha(), matte.values.size() * sizeof(float),
+                               cudaMemcpyDeviceToHost, stream));
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+    return matte;
+}
+
+Planes MattingPass::lookAt(const device::Source& part, cudaStream_t stream) {
+    const UNet& unet = weights_->unet();
+    const Size input = unet.photoInputSize(part.size);
+    if (!(network_.size() == input)) ++version_;  // before, because what comes may fail halfway
+    network_.configure(input);
+    const device::Resampling toInput(part.size, input);
+    // The weights were copied by the default stream, for which no other waits.
+    CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
+    device::shrinkToInput(part, toInput, unet.mean(), unet.deviation(), network_.input(),
+                          weights_->kernel() == ConvKernel::fp32, stream);
+    network_.forward(stream);
+    return matte(stream);
+}
+
+void MattingPass::refine(const FrameMemory& frame, const Planes& matte, cudaStream_t stream) {
+    const device::Fields& fields = frame.fields();
+    const device::Scratch scratch = scratchFor(fields.size);
+    const device::Resampling toGrid(matte.size, fields.size);
+    const DeviceBuffer values(matte.values.size() * sizeof(float));
+    CUDA_CHECK(cudaMemcpy(values.data(), matte.values.data(), values.bytes(), cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
+    device::resampleMatte(values.as<float>(), toGrid, {}, scratch.target, stream);
+    device::fitGuidedFilter(fields, scratch, guidedRadius(fields.size.longest(), matte.size.longest()), stream);
+    device::estimateColors(fields, scratch, stream);
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+}
+
 void MattingPass::runNetwork(StageClock* layers, cudaStream_t stream) {
     if (!layers) return network_.forward(stream);
     layers->start(stream, true);

@@ -32,6 +32,14 @@ public:
     };
     /// Fills frame.fields(), all but `blurred` and `wrap`, from frame.picture().
     void run(const FrameMemory& frame, const Run& how, cudaStream_t stream, StageClock& stages);
+    /// For stills, after run(). The network's matte of what it saw last. Waits for it.
+    [[nodiscard]] Planes matte(cudaStream_t stream) const;
+    /// The network's matte of `part` of a picture alone. Allocates, and waits for it.
+    Planes lookAt(const device::Source& part, cudaStream_t stream);
+    /// Fills frame.fields() as run() does, but from `matte` [h, w, 1] instead of the network's. Allocates, and waits
+    /// for it.
+    void refine(const FrameMemory& frame, const Planes& matte, cudaStream_t stream);
+
     /// Fills fields.blurred; `look` lies in device memory.
     void blur(const device::Fields& fields, const device::LookBlock* look, cudaStream_t stream);
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/cuda/slot.h"
 
+#include <algorithm>
+#include <cmath>
 #include <new>
 #include <utility>
+
+#include "inference/cpu/closer_look.h"
 
 namespace matte {
 namespace {
@@ -69,6 +73,21 @@ void Slot::cutOut(const CudaCutout& cutout, const std::stop_token& stop) {
     passStep(fault_, "network");
     control().alarm = 0;
     pass_.run(memory, {.alarm = &control().alarm}, stream_.get(), stages_);
+}
+
+bool Slot::lookCloser(const CudaCutout& cutout, const std::stop_token& stop) {
+    const device::Source& photo = cutout.memory().picture();
+    const Planes whole = pass_.matte(stream_.get());
+    const auto part = closerLook(whole, photo.size);
+    if (!part) return false;
+    stopIfAsked(stop);
+    passStep(fault_, "closer look");
+    const ImageView view = partOf({photo.data, photo.size, photo.strideBytes, photo.format}, *part);
+    const Planes closer = pass_.lookAt({view.data, view.size, view.strideBytes, view.format}, stream_.get());
+    if (!std::ranges::all_of(closer.values, [](float value) { return std::isfinite(value); })) throw NoMatte();
+    stopIfAsked(stop);
+    pass_.refine(cutout.memory(), joinLooks(whole, closer, *part, photo.size), stream_.get());
+    return true;
 }
 
 void Slot::composite(CudaCutout& cutout, const Look& look, Size size, const PictureMemory& out) {

@@ -24,6 +24,9 @@ public:
     void prepare(Size picture, Size input);
     /// A still: upload, network, refinement. wait() for it before `cutout` is used.
     void cutOut(const CudaCutout& cutout, const std::stop_token& stop);
+    /// After wait() for a still: people who are far away are looked at once more; whether there were any. Waits. When
+    /// it throws CudaError for want of memory or NoMatte, `cutout` is as it was.
+    bool lookCloser(const CudaCutout& cutout, const std::stop_token& stop);
     /// A still over its new background, or its matte alone.
     void composite(CudaCutout& cutout, const Look& look, Size size, const PictureMemory& out);
     void renderMatte(CudaCutout& cutout, const Look& look, Size size, const PictureMemory& out);

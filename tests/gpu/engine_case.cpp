@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "inference/cpu/closer_look.h"
 #include "inference/cpu/composite.h"
 #include "inference/cpu/refine.h"
 #include "inference/cpu/resample.h"
@@ -59,6 +60,16 @@ NetworkMatte::NetworkMatte(std::shared_ptr<const UNet> unet, int longestSide)
     : unet_(std::move(unet)), longestSide_(longestSide), network_(*unet_, CudaNetwork::bestKernel()) {}
 
 Planes NetworkMatte::operator()(const Image& source) {
+    const Planes whole = look(source);
+    const auto part = longestSide_ == 0 ? closerLook(whole, source.size()) : std::nullopt;
+    if (!part) return whole;
+    Image cut(part->size, source.format());
+    const ImageView view = partOf(source.view(), *part);
+    for (int y = 0; y < view.size.height; ++y) std::copy_n(view.row(y), cut.strideBytes(), cut.row(y));
+    return joinLooks(whole, look(cut), *part, source.size());
+}
+
+Planes NetworkMatte::look(const Image& source) {
     const Size size = unet_->photoInputSize(source.size(), longestSide_);
     network_.configure(size);
     const device::Resampling shrink(source.size(), size);

@@ -24,13 +24,15 @@ private:
     Planes fields_, alpha_, linear_;
 };
 
-/// The network's matte of a picture, run on the GPU one kernel after the other.
+/// The network's matte of a picture, run on the GPU one kernel after the other; joined with that of a closer look, if
+/// the picture deserves one.
 class NetworkMatte {
 public:
     NetworkMatte(std::shared_ptr<const UNet> unet, int longestSide);
     Planes operator()(const Image& source);
 
 private:
+    Planes look(const Image& source);
     std::shared_ptr<const UNet> unet_;
     int longestSide_;
     CudaNetwork network_;

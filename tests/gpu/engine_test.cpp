@@ -11,6 +11,7 @@
 #include "tests/gpu/gpu_case.h"
 #include "tests/gpu/live_case.h"
 #include "tests/gpu/pixel_case.h"
+#include "tests/support/far_person.h"
 
 namespace matte::test {
 namespace {
@@ -60,8 +61,10 @@ Image resultOf(Engine& engine, const std::shared_ptr<const Image>& source) {
 }
 
 /// A CudaEngine in front of a RoundEngine, with errors made up by `fault`.
-FallbackEngine guardedEngine(const std::shared_ptr<const UNet>& unet, const CudaFault& fault) {
-    return {std::make_unique<CudaEngine>(unet, kRepeatable, fault),
+FallbackEngine guardedEngine(const std::shared_ptr<const UNet>& unet,
+                             const CudaFault& fault,
+                             const EngineOptions& options = kRepeatable) {
+    return {std::make_unique<CudaEngine>(unet, options, fault),
             [](const std::string& reason) { return std::make_unique<RoundEngine>(reason); }};
 }
 
@@ -127,6 +130,38 @@ TEST_F(PhotoEngine, ManyRunsGiveTheSameBytesAndTakeNoMoreMemory) {
         if (i == 3) free = freeBytes();
     }
     EXPECT_EQ(freeBytes(), free);
+}
+
+const EngineOptions kOwnSize{.tune = false}, kChosenSize{.networkLongestSide = 512, .tune = false};
+
+bool lookedTwice(const Cutout& cutout) {
+    return std::ranges::any_of(cutout.times(), [](const StageTime& time) { return time.name == "closer look"; });
+}
+
+TEST_F(PhotoEngine, SomebodyFarAwayIsLookedAtTwiceAsOnTheCpu) {
+    CudaEngine engine(portraitNetwork(), kOwnSize);
+    NetworkMatte network(portraitNetwork(), 0);
+    const auto photo = farPerson().photo;
+    ASSERT_TRUE(lookedTwice(*engine.cutOut(photo, {})));
+    checkPicture(engine, network, photo);
+    EXPECT_FALSE(lookedTwice(*engine.cutOut(picture({64, 48}), {})));
+    EXPECT_TRUE(sameBytes(resultOf(engine, photo), resultOf(engine, photo)));
+    EXPECT_FALSE(lookedTwice(*CudaEngine(portraitNetwork(), kChosenSize).cutOut(photo, {})));
+}
+
+TEST_F(PhotoEngine, ACloserLookThatFailsLeavesTheFirstOrThePictureToTheOtherEngine) {
+    CudaEngine once(portraitNetwork(), kChosenSize);
+    RoundEngine sure("");
+    const auto photo = farPerson().photo;
+    const Image first = resultOf(once, photo), round = resultOf(sure, photo);
+    for (const cudaError_t code : {cudaErrorMemoryAllocation, cudaErrorIllegalAddress}) {
+        FallbackEngine engine = guardedEngine(
+            portraitNetwork(), [&](const std::string& step) { return step == "closer look" ? code : cudaSuccess; },
+            kOwnSize);
+        const bool full = code == cudaErrorMemoryAllocation;
+        EXPECT_TRUE(sameBytes(full ? first : round, resultOf(engine, photo))) << cudaGetErrorString(code);
+        EXPECT_EQ(engine.info().kind, full ? EngineKind::cuda : EngineKind::cpu);
+    }
 }
 
 TEST_F(PhotoEngine, AMatteThatIsNotFiniteIsRefusedAsOnTheCpu) {

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// People who are far away in a photo are looked at twice: when, where, and what becomes of both mattes.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "inference/cpu/closer_look.h"
+#include "inference/cpu/cpu_engine.h"
+#include "tests/support/far_person.h"
+#include "tests/support/model_file.h"
+
+namespace matte {
+namespace {
+
+constexpr Size kPhoto{1600, 1200}, kSeen{256, 192};
+
+/// A matte of kSeen pixels, 1 from `left`, `top` on.
+Planes block(int left, int top, Size size) {
+    Planes matte(kSeen, 1);
+    for (int y = top; y < top + size.height; ++y) std::fill_n(matte.row(y) + left, size.width, 1.0F);
+    return matte;
+}
+
+Planes flat(Size size, float value) {
+    Planes planes(size, 1);
+    std::ranges::fill(planes.values, value);
+    return planes;
+}
+
+TEST(CloserLook, TakesThePartAroundThePeopleNearlySquare) {
+    // 6.25 pixels of the photo for each that was seen: the person has 100x400 at 400, 250. 100 are left free around
+    // them.
+    const auto part = closerLook(block(64, 40, {16, 64}), kPhoto);
+    ASSERT_TRUE(part);
+    EXPECT_EQ(part->left, 450 - 300);
+    EXPECT_EQ(part->top, 250 - 100);
+    EXPECT_EQ(part->size, (Size{600, 600}));
+}
+
+TEST(CloserLook, StaysInsideThePhoto) {
+    for (const auto& [left, top] : {std::pair{0, 0}, std::pair{252, 0}, std::pair{0, 188}, std::pair{252, 188}}) {
+        const auto part = closerLook(block(left, top, {4, 4}), kPhoto);
+        ASSERT_TRUE(part);
+        EXPECT_GE(part->left, 0);
+        EXPECT_GE(part->top, 0);
+        EXPECT_LE(part->left + part->size.width, kPhoto.width);
+        EXPECT_LE(part->top + part->size.height, kPhoto.height);
+        EXPECT_EQ(part->size.width, part->size.height);
+    }
+}
+
+TEST(CloserLook, IsNotWorthItForPeopleWhoFillThePhotoNorForPhotosWithoutMorePixelsNorForNobody) {
+    EXPECT_TRUE(closerLook(block(60, 40, {16, 40}), {800, 600}));
+    EXPECT_FALSE(closerLook(block(16, 16, {200, 160}), kPhoto));
+    EXPECT_FALSE(closerLook(block(60, 40, {16, 40}), {320, 240}));
+    EXPECT_FALSE(closerLook(block(0, 0, {0, 0}), kPhoto));
+}
+
+TEST(CloserLook, TakesPhotosOfAnyShape) {
+    for (const Size photo : {Size{4000, 3}, Size{3, 4000}, Size{4000, 1}, Size{20000, 10000}}) {
+        const bool wide = photo.width > photo.height;
+        Planes matte(wide ? Size{512, 16} : Size{16, 512}, 1);
+        matte.values[matte.values.size() / 2] = 1;
+        const auto part = closerLook(matte, photo);
+        ASSERT_TRUE(part) << photo.width;
+        EXPECT_LE(part->left + part->size.width, photo.width);
+        EXPECT_LE(part->top + part->size.height, photo.height);
+        const Planes joined = joinLooks(matte, flat({512, 512}, 1), *part, photo);
+        EXPECT_LE(joined.size.longest(), 1024);
+        EXPECT_TRUE(std::ranges::all_of(joined.values, [](float value) { return value >= 0 && value <= 1; }));
+    }
+}
+
+TEST(JoinedLooks, AreTheSecondInsideTheFirstOutsideAndMeltWhereTheyMeet) {
+    const PhotoPart part{400, 300, {800, 600}, 100};
+    const Planes joined = joinLooks(flat({64, 48}, 0.2F), flat({64, 48}, 0.8F), part, kPhoto);
+    EXPECT_EQ(joined.size, (Size{128, 96})) << "as fine as the second look";
+    EXPECT_FLOAT_EQ(joined.row(48)[64], 0.8F);
+    EXPECT_FLOAT_EQ(joined.row(48)[10], 0.2F);
+    EXPECT_FLOAT_EQ(joined.row(10)[64], 0.2F);
+    for (int x = 1; x < joined.size.width; ++x) {
+        EXPECT_LE(std::abs(joined.row(48)[x] - joined.row(48)[x - 1]), 0.6F / 8 + 1e-5F) << "no step at " << x;
+    }
+}
+
+TEST(JoinedLooks, HaveNoSeamAtThePhotosOwnBorders) {
+    const Planes joined = joinLooks(flat({64, 48}, 0), flat({64, 48}, 1), {0, 600, {800, 600}, 100}, kPhoto);
+    EXPECT_FLOAT_EQ(joined.row(joined.size.height - 1)[0], 1);
+    EXPECT_FLOAT_EQ(joined.row(joined.size.height / 2)[0], 1.0F / 16) << "but here";
+}
+
+/// Takes what is bright for a person, and remembers how much of each input was.
+class BrightNetwork final : public HostNetwork {
+public:
+    explicit BrightNetwork(std::vector<double>& seen) : seen_(seen) {}
+    [[nodiscard]] const UNet& unet() const override { return unet_; }
+    void configure(Size size) override {
+        size_ = size;
+        input_.assign(size.pixels() * 3, 0);
+        alpha_.assign(size.pixels(), 0);
+    }
+    [[nodiscard]] Size size() const override { return size_; }
+    [[nodiscard]] float* input() override { return input_.data(); }
+    [[nodiscard]] const float* alpha() const override { return alpha_.data(); }
+    void run(std::stop_token, std::vector<float>*) override {
+        for (std::size_t i = 0; i < alpha_.size(); ++i) alpha_[i] = input_[3 * i] > 0 ? 1.0F : 0.0F;
+        seen_.push_back(double(std::ranges::count(alpha_, 1.0F)) / double(alpha_.size()));
+        if (seen_.size() > 1 && failSecond) alpha_[0] = std::numeric_limits<float>::quiet_NaN();
+    }
+    [[nodiscard]] std::string name() const override { return "bright"; }
+    [[nodiscard]] std::string implementation(int) const override { return ""; }
+    [[nodiscard]] int valueBytes() const override { return 4; }
+
+    bool failSecond = false;
+
+private:
+    std::vector<double>& seen_;
+    UNet unet_ = UNet::load(Safetensors::parse(
+        test::encodeSafetensors(test::randomUNet({4, 8, 16}, 1), {{"longest_side", "256"}}), "tiny"));
+    Size size_;
+    std::vector<float> input_, alpha_;
+};
+
+/// A bright figure of `size` around 950, 600 in a dark photo.
+std::shared_ptr<const Image> figure(Size size) {
+    Image image(kPhoto, PixelFormat::bgr8);
+    for (int y = 0; y < kPhoto.height; ++y) {
+        for (int x = 0; x < kPhoto.width; ++x) {
+            const bool inside = 2 * std::abs(x - 950) <= size.width && 2 * std::abs(y - 600) <= size.height;
+            std::fill_n(image.row(y) + 3 * x, 3, std::uint8_t(inside ? 220 : 20));
+        }
+    }
+    return std::make_shared<Image>(std::move(image));
+}
+
+struct Looks {
+    std::vector<double> shares;  ///< of the network's input that the figure filled, look by look
+    std::shared_ptr<Cutout> cutout;
+    Image matte;
+};
+Looks lookAt(Size person, int networkLongestSide = 0, bool failSecond = false) {
+    Looks looks;
+    auto network = std::make_unique<BrightNetwork>(looks.shares);
+    network->failSecond = failSecond;
+    CpuEngine engine(std::move(network), {.networkLongestSide = networkLongestSide}, "");
+    looks.cutout = engine.cutOut(figure(person), {});
+    looks.matte = engine.matte(*looks.cutout, {}, kPhoto, {});
+    return looks;
+}
+
+TEST(CloserLook, ShowsTheNetworkSmallPeopleLarger) {
+    const Looks looks = lookAt({100, 200});
+    ASSERT_EQ(looks.shares.size(), 2U);
+    EXPECT_NEAR(looks.shares[0], 100.0 * 200 / (1600 * 1200), 0.01);
+    EXPECT_NEAR(looks.shares[1], 100.0 * 200 / (400 * 400), 0.02);
+    EXPECT_EQ(looks.cutout->times().back().name, "foreground");
+    EXPECT_TRUE(std::ranges::any_of(looks.cutout->times(), [](const auto& t) { return t.name == "closer look"; }));
+    EXPECT_EQ(looks.matte.row(600)[950], 255);
+    EXPECT_EQ(looks.matte.row(600)[500], 0);
+    EXPECT_EQ(looks.matte.row(100)[950], 0);
+}
+
+TEST(CloserLook, IsNotTakenAtPeopleWhoAreNearNorAtASizeThatSomebodyChose) {
+    EXPECT_EQ(lookAt({1200, 1000}).shares.size(), 1U);
+    EXPECT_EQ(lookAt({100, 200}, 256).shares.size(), 1U);
+}
+
+TEST(CloserLook, ThatGivesNoMatteLeavesTheFirst) {
+    const Looks looks = lookAt({100, 200}, 0, true);
+    EXPECT_EQ(looks.shares.size(), 2U);
+    EXPECT_EQ(looks.matte.row(600)[950], 255);
+    EXPECT_EQ(looks.matte.row(600)[500], 0);
+}
+
+/// Sum of |alpha - truth| by the sum of the truth, of portrait-lite.
+double errorOf(const test::FarPerson& person, int networkLongestSide) {
+    UNet lite = UNet::load(Safetensors::read(MATTE_RESOURCES "/models/portrait-lite.safetensors"));
+    const auto engine =
+        Engine::create(std::move(lite), {.kind = EngineKind::cpu, .networkLongestSide = networkLongestSide});
+    const auto cutout = engine->cutOut(person.photo);
+    const Image matte = engine->matte(*cutout, {}, person.photo->size());
+    double wrong = 0, all = 0;
+    for (std::size_t i = 0; i < matte.bytes(); ++i) {
+        wrong += std::abs(matte.row(0)[i] - person.alpha.row(0)[i]);
+        all += person.alpha.row(0)[i];
+    }
+    return wrong / all;
+}
+
+TEST(CloserLook, FindsMoreOfADrawnPersonFarAway) {
+    const test::FarPerson person = test::farPerson();
+    const double once = errorOf(person, 512), twice = errorOf(person, 0);
+    EXPECT_LT(twice, 0.75 * once) << twice << " and " << once << " with one look of the same size";
+}
+
+}  // namespace
+}  // namespace matte
