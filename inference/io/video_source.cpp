@@ -23,8 +23,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kFrames = 8;
-/// A reader that is late gets a frame after so many were left out, however late it is.
+/// A reader that is late gets a frame after so many were left out, however late it is,
 constexpr int kMostLeftOut = 30;
+/// or after so few when leaving them out took as long as showing them would have.
+constexpr int kFewLeftOut = 4;
 /// The least share of its length that a whole video has pictures for.
 constexpr double kWholeFrom = 0.75;
 
@@ -66,11 +68,22 @@ public:
           clock_(0) {}
 
     std::optional<Frame> read(std::stop_token stop) override {
+        Clock::duration lateAtFirst{};
         for (int leftOut = 0;; ++leftOut) {
             if (stop.stop_requested()) return std::nullopt;
+            const Clock::time_point asked = Clock::now();
             if (!grab()) return end();
-            const Clock::time_point due = passStart_ + std::chrono::duration_cast<Clock::duration>(position_);
-            if (settings_.paced && leftOut < kMostLeftOut && due + 2 * period() < Clock::now()) continue;
+            const Clock::time_point now = Clock::now();
+            if (settings_.paced && isEndless_) followStream(now, now - asked);
+            Clock::time_point due = dueTime();
+            if (const auto late = now - due; settings_.paced && late > 2 * period()) {
+                if (leftOut == 0) lateAtFirst = late;
+                const bool catchesUp = leftOut < kFewLeftOut || lateAtFirst - late > leftOut * period() / 2;
+                if (catchesUp && leftOut < kMostLeftOut) continue;
+                // What can't be decoded in time plays slowly: better than a picture now and then.
+                if (!catchesUp) passStart_ += late;
+                due = now;
+            }
             if (settings_.paced && !clock_.sleepUntil(due, stop)) return std::nullopt;
             auto image = retrieve();
             if (!image) continue;
@@ -84,6 +97,26 @@ private:
 
     [[nodiscard]] Clock::duration period() const {
         return std::chrono::duration_cast<Clock::duration>(Seconds(1 / info_.rate));
+    }
+
+    [[nodiscard]] Clock::time_point dueTime() const {
+        return passStart_ + std::chrono::duration_cast<Clock::duration>(position_);
+    }
+
+    /// A stream's frame for which it had to be waited is the newest there is, whatever its time says: a camera's clock
+    /// may be slow, and its rate a guess. After a pause in the network, though, all that was held up comes at once: it
+    /// plays twice as fast until it has to be waited again.
+    void followStream(Clock::time_point now, Clock::duration waited) {
+        const bool isNewest = waited > period() / 4;
+        const auto late = now - dueTime();
+        if (isNewest && late > 2 * period()) {
+            passStart_ += late;
+            putOff_ += late;
+        } else if (!isNewest) {
+            const auto sooner = std::min(putOff_, period() / 2);
+            passStart_ -= sooner;
+            putOff_ -= sooner;
+        }
     }
 
     /// The next frame of the stream, at `position_`; false at the end. Repeated, the beginning follows the end.
@@ -150,6 +183,7 @@ private:
     FramePool pool_;
     FrameClock clock_;
     Clock::time_point passStart_;  // when the first frame of this pass through the video was due
+    Clock::duration putOff_{};     // of that by followStream()
     Seconds position_{0}, firstPosition_{0};
     std::uint64_t number_ = 0, inPass_ = 0;
 };

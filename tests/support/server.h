@@ -2,6 +2,8 @@
 // A listener on this machine that a test may open as an address.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
@@ -19,10 +21,13 @@
 
 namespace matte::test {
 
-/// Gives the file, when there is one, to the first who connects, and hangs up, or says nothing more.
+/// Gives the file, when there is one, to the first who connects, all at once or over a time, and hangs up, or says
+/// nothing more.
 class Server {
 public:
-    explicit Server(const std::filesystem::path& path, bool hangsUp = true)
+    explicit Server(const std::filesystem::path& path,
+                    bool hangsUp = true,
+                    std::chrono::milliseconds over = std::chrono::milliseconds(0))
         : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         sockaddr_in address{};
         address.sin_family = AF_INET;
@@ -32,13 +37,18 @@ public:
         EXPECT_EQ(::listen(socket_, 1), 0);
         EXPECT_EQ(::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &length), 0);
         port_ = ntohs(address.sin_port);
-        thread_ = std::jthread([this, path, hangsUp](const std::stop_token& stop) {
+        thread_ = std::jthread([this, path, hangsUp, over](const std::stop_token& stop) {
             const int client = ::accept(socket_, nullptr, nullptr);
             connected_.set_value();
             std::ifstream file(path, std::ios::binary);
             const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-            for (std::size_t sent = 0; sent < bytes.size();) {
-                const auto more = ::send(client, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+            constexpr std::size_t piece = 512;
+            const auto begin = std::chrono::steady_clock::now();
+            for (std::size_t sent = 0; sent < bytes.size() && !stop.stop_requested();) {
+                const auto left = bytes.size() - sent;
+                std::this_thread::sleep_until(begin + over * sent / bytes.size());
+                const auto more = ::send(client, bytes.data() + sent, over.count() ? std::min(piece, left) : left,
+                                         MSG_NOSIGNAL);
                 if (more <= 0) break;
                 sent += std::size_t(more);
             }

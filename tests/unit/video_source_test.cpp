@@ -255,6 +255,23 @@ TEST(OpenSource, AStreamThatBreaksOffIsALossAndNoEnd) {
     EXPECT_GE(frames, 20);
 }
 
+TEST(OpenSource, AStreamSlowerThanItsTimesKeepsTheRateThatItHas) {
+    const ScratchFolder folder;
+    // Fifty frames a second by their times, thirty-five by the clock.
+    const Server server(makeVideo(folder / "a.ts", 350, 50), true, std::chrono::seconds(10));
+    CaptureSettings settings;
+    settings.paced = true;
+    const auto source = openSource(parseSource(server.address()), settings);
+    std::vector<std::uint64_t> numbers;
+    for (int i = 0; i < 150; ++i) {
+        const auto frame = source->read({});
+        ASSERT_TRUE(frame);
+        numbers.push_back(frame->number);
+        EXPECT_LT(Clock::now() - frame->captured, std::chrono::seconds(1)) << "an old time, so a latency that isn't";
+    }
+    EXPECT_LT(numbers.back() - numbers.front(), 200U) << "frames were left out that nobody would have waited for";
+}
+
 /// Counts the threads of this process.
 std::ptrdiff_t threads() {
     return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
