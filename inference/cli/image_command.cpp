@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <new>
 
 #include <nlohmann/json.hpp>
 
@@ -179,6 +180,11 @@ public:
         document_["pictures"].push_back({{"input", input}, {"error", error.what()}});
         if (code_ == kExitOk) code_ = exitCodeOf(error.area);
     }
+    /// Before all pictures were done.
+    ExitCode stopped(ExitCode code) {
+        code_ = code;
+        return finish();
+    }
     /// File names need not be UTF-8, and JSON must be.
     ExitCode finish() {
         document_["exitCode"] = int(code_);
@@ -226,8 +232,17 @@ ExitCode runImageCommand(const ImageOptions& options, std::stop_token stop) {
             report.done(pairs[i], size, times);
         } catch (const Error& error) {
             progress.clear();
-            if (error.area != Area::input && error.area != Area::output) throw;
             report.failed(pairs[i].input.string(), error);
+            if (error.area != Area::input && error.area != Area::output) return report.stopped(exitCodeOf(error.area));
+        } catch (const std::bad_alloc&) {
+            progress.clear();
+            report.failed(pairs[i].input.string(),
+                          Error(Area::input, "There is not enough memory for " + pairs[i].input.string() +
+                                                 ": close other programs or scale the picture down."));
+        } catch (const Cancelled&) {
+            progress.clear();
+            report.stopped(kExitInterrupted);
+            throw;
         }
     }
     return report.finish();

@@ -211,7 +211,12 @@ CudaNetwork::CudaNetwork(CudaNetwork&&) noexcept = default;
 
 void CudaNetwork::configure(Size size) {
     if (state_->arena.bytes() > 0 && size == state_->size) return;
-    state_->configure(size);
+    try {
+        state_->configure(size);
+    } catch (...) {
+        state_->arena = DeviceBuffer();  // or the next call would take it for configured
+        throw;
+    }
 }
 Size CudaNetwork::size() const {
     return state_->size;

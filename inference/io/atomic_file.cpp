@@ -49,9 +49,13 @@ public:
     explicit PartFile(const std::filesystem::path& target) : target_(target) {
         static std::atomic<unsigned> counter = 0;
         // A short name of its own: the target's may already be as long as a name can be.
-        const std::string name = ".matte-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".part";
-        path_ = target.parent_path() / name;
-        file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        const std::string begin = ".matte-" + std::to_string(::getpid()) + "-";
+        // Where process numbers come again, in containers above all, an interrupted one's file may be in the way.
+        for (int tries = 0; tries < 1000; ++tries) {
+            path_ = target.parent_path() / (begin + std::to_string(counter++) + ".part");
+            file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+            if (file_ >= 0 || errno != EEXIST) break;
+        }
         if (file_ < 0) refuse(target_, " can't be written (" + systemReason() + "): choose another folder.");
     }
     ~PartFile() {

@@ -114,6 +114,8 @@ void CameraReader::put(std::span<const std::uint8_t> bytes,
     next_.frame = Frame{nullptr, number_++, captured};
     if (agreed_->encoding == Encoding::mjpg) {
         next_.jpeg.assign(bytes.begin(), bytes.end());  // decoding takes longer than this thread may
+        // Some cameras leave the end marker out. A second one does no harm, and one after half a picture is seen.
+        next_.jpeg.insert(next_.jpeg.end(), {0xff, 0xd9});
         slot_.put(next_);
         return comesAlive();
     }

@@ -111,8 +111,10 @@ cv::Mat decodeWithOpenCv(std::span<const std::uint8_t> bytes, const std::string&
     cv::Mat decoded;
     try {
         cv::imdecode(encoded, cv::IMREAD_UNCHANGED, &decoded);
-    } catch (const cv::Exception&) {
-        refuseDamaged(name);
+    } catch (const cv::Exception& error) {
+        if (error.code != cv::Error::StsNoMem) refuseDamaged(name);
+        throw Error(Area::input,
+                    "There is not enough memory for " + name + ": close other programs or scale the picture down.");
     }
     if (decoded.empty()) refuseDamaged(name);
     return decoded;

@@ -106,7 +106,9 @@ std::vector<std::uint8_t> encode(const std::filesystem::path& path, const ImageV
             if (pixels.channels() == 4) return withAlphaNamed(std::move(bytes));
             return bytes;
         }
-    } catch (const cv::Exception&) {
+    } catch (const cv::Exception& error) {
+        if (error.code == cv::Error::StsNoMem)
+            refuse(path, " can't be written for want of memory: close other programs.");
     }
     refuse(path, " can't hold a picture of " + std::to_string(image.size.width) + "x" +
                      std::to_string(image.size.height) + " pixels in its format: use png.");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 
 #include "inference/error.h"
@@ -78,6 +79,25 @@ SourceSpec parseAddress(std::string_view text, std::string_view scheme) {
     return {SourceSpec::Kind::url, std::string(text), {}, 0};
 }
 
+/// What a query calls that which lets somebody in.
+bool isSecret(std::string_view key) {
+    constexpr std::array kSecrets{"pass", "pwd", "psw", "pw", "secret", "token", "auth", "key"};
+    std::string small(key);
+    for (char& c : small) c = char(std::tolower(static_cast<unsigned char>(c)));
+    return std::ranges::any_of(kSecrets, [&](const char* word) { return small.find(word) != std::string::npos; });
+}
+
+/// The query of an address with "..." for what its secrets are.
+std::string withoutSecrets(std::string address) {
+    for (auto at = address.find('?'); at != std::string::npos; at = address.find('&', at + 1)) {
+        const auto end = std::min(address.find_first_of("&#", at + 1), address.size()), is = address.find('=', at);
+        if (is < end && isSecret(std::string_view(address).substr(at + 1, is - at - 1))) {
+            address.replace(is + 1, end - is - 1, "...");
+        }
+    }
+    return address;
+}
+
 }  // namespace
 
 SourceSpec parseSource(std::string_view text) {
@@ -102,8 +122,8 @@ std::string withoutPassword(std::string_view address) {
     const auto user = scheme + 3, host = std::min(address.find_first_of("/?#", user), address.size());
     const auto at = address.substr(0, host).rfind('@');
     const auto password = address.find(':', user);
-    if (at == std::string_view::npos || at < user || password > at) return std::string(address);
-    return std::string(address.substr(0, password)).append(address.substr(at));
+    if (at == std::string_view::npos || at < user || password > at) return withoutSecrets(std::string(address));
+    return withoutSecrets(std::string(address.substr(0, password)).append(address.substr(at)));
 }
 
 std::string toString(const SourceSpec& spec) {

@@ -108,6 +108,19 @@ TEST_P(Network, ASizeInBetweenLeavesNothingBehind) {
     EXPECT_EQ(runEagerly(network), before);
 }
 
+TEST_P(Network, AConfigurationThatFailedHalfwayIsMadeAnew) {
+    const std::vector<float> expected = runEagerly(configured());
+    int layers = 0;
+    CudaNetwork network(unet(), kernel(), [&](const ConvShape&, const std::vector<ConvConfig>& ranked) {
+        if (++layers == 3) throw CudaError(cudaErrorMemoryAllocation, "a test");
+        return ranked.front();
+    });
+    EXPECT_THROW(network.configure(size()), CudaError);
+    network.configure(size());
+    setInput(network, kernel(), input_);
+    EXPECT_EQ(runEagerly(network), expected);
+}
+
 std::string nameOfNetwork(const testing::TestParamInfo<KernelAndSize>& info) {
     const auto& [kernel, network] = info.param;
     std::ostringstream name;

@@ -47,8 +47,8 @@ public:
             for (std::size_t sent = 0; sent < bytes.size() && !stop.stop_requested();) {
                 const auto left = bytes.size() - sent;
                 std::this_thread::sleep_until(begin + over * sent / bytes.size());
-                const auto more = ::send(client, bytes.data() + sent, over.count() ? std::min(piece, left) : left,
-                                         MSG_NOSIGNAL);
+                const auto more =
+                    ::send(client, bytes.data() + sent, over.count() ? std::min(piece, left) : left, MSG_NOSIGNAL);
                 if (more <= 0) break;
                 sent += std::size_t(more);
             }

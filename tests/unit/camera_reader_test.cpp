@@ -267,6 +267,17 @@ TEST(CameraReader, DecodesMjpgWithAndWithoutItsTables) {
     EXPECT_EQ(std::memcmp(whole->image->row(0), again->image->row(0), whole->image->bytes()), 0);
 }
 
+TEST(CameraReader, TakesJpegsWithoutAnEndMarker) {
+    const Bytes jpeg = jpegOf({64, 48});
+    Reader r({Encoding::mjpg, {64, 48}, 30});
+    for (int i = 0; i < 3; ++i) {
+        r.deliver(Bytes(jpeg.begin(), jpeg.end() - (i % 2 == 0 ? 2 : 0)));
+        const auto frame = r.reader.read({});
+        ASSERT_TRUE(frame);
+        EXPECT_EQ(frame->number, std::uint64_t(i));
+    }
+}
+
 TEST(CameraReader, LeavesOutJpegsThatAreDamaged) {
     const Bytes jpeg = jpegOf({64, 48});
     Reader r({Encoding::mjpg, {64, 48}, 1});  // so slow that a busy machine keeps the time between two pictures

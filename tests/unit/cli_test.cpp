@@ -343,7 +343,7 @@ TEST_F(Cli, ShowsStrangeNamesSafely) {
 
 TEST_F(Cli, StopsCleanlyWhenInterrupted) {
     constexpr int kPictures = 12;
-    Names words{MATTE_CLI, "image", "-o", at("out"), "--model", model(), "--engine", "cpu"};
+    Names words{MATTE_CLI, "image", "-o", at("out"), "--model", model(), "--engine", "cpu", "--json"};
     for (int i = 0; i < kPictures; ++i) words.push_back(picture(std::to_string(i) + ".png", {900, 700}));
     test::Program program(words);
     while (!fs::exists(at("out/0-cutout.png"))) std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -357,6 +357,9 @@ TEST_F(Cli, StopsCleanlyWhenInterrupted) {
         ++results;
     }
     EXPECT_LT(results, std::size_t(kPictures));
+    const json said = json::parse(outcome.out);
+    EXPECT_EQ(said["exitCode"], 130);
+    EXPECT_EQ(said["pictures"].size(), results) << "what was finished is told";
 }
 
 TEST_F(Cli, DescribesTheMachine) {

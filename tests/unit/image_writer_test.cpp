@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "inference/error.h"
 #include "inference/io/bytes.h"
@@ -196,6 +197,14 @@ TEST(WriteImage, TakesTheLongestName) {
 }
 
 // The part file can be written, and only the last step fails: this name is one byte too long for a file.
+TEST(WriteImage, IsNotKeptByWhatAnInterruptedProcessOfTheSameNumberLeft) {
+    const ScratchFolder folder;
+    const std::string part = ".matte-" + std::to_string(::getpid()) + "-";
+    for (int i = 0; i < 500; ++i) std::ofstream(folder / (part + std::to_string(i) + ".part"));
+    EXPECT_EQ(refusal(folder / "a.png", noise({5, 4}, PixelFormat::rgba8).view()), "");
+    EXPECT_TRUE(readImage(folder / "a.png"));
+}
+
 TEST(WriteImage, LeavesNothingWhenTheRenameFails) {
     const ScratchFolder folder;
     const std::string name = std::string(252, 'n') + ".png";

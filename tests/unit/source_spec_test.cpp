@@ -74,9 +74,12 @@ TEST(SourceSpec, RefusesWithASentence) {
 TEST(SourceSpec, AddressesAreShownWithoutTheirPasswords) {
     EXPECT_EQ(withoutPassword("rtsp://me:se:cr@et@camera.local:554/a@b?c=d:e@f"),
               "rtsp://me@camera.local:554/a@b?c=d:e@f");
+    EXPECT_EQ(withoutPassword("http://cam/video?user=a&pwd=b&size=2#x"), "http://cam/video?user=a&pwd=...&size=2#x");
+    EXPECT_EQ(withoutPassword("http://me:x@cam/?Password=&access_token=b"),
+              "http://me@cam/?Password=...&access_token=...");
     for (const std::string address :
-         {"rtsp://me@camera.local:554/", "http://camera.local:80/a:b@c", "udp://@239.0.0.1:1234", "tcp://h:1", "://",
-          "a:b@c", "", "http://[::1]:80/x", "rtsp://"}) {
+         {"rtsp://me@camera.local:554/", "http://cam/v?user=a&size=2&", "http://camera.local:80/a:b@c",
+          "udp://@239.0.0.1:1234", "tcp://h:1", "://", "a:b@c", "", "http://[::1]:80/x", "rtsp://"}) {
         EXPECT_EQ(withoutPassword(address), address);
     }
 }
