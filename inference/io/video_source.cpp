@@ -4,18 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <utility>
 #include <vector>
 
-#include <opencv2/videoio.hpp>
-
 #include "inference/error.h"
 #include "inference/io/detached_source.h"
 #include "inference/io/frame_clock.h"
 #include "inference/io/frame_pool.h"
+#include "inference/io/video_reader.h"
 
 namespace matte {
 namespace {
@@ -30,38 +28,11 @@ constexpr int kFewLeftOut = 4;
 /// The least share of its length that a whole video has pictures for.
 constexpr double kWholeFrom = 0.75;
 
-/// The four letters of the codec, as far as they are letters.
-std::string codecOf(const cv::VideoCapture& capture) {
-    const auto code = std::uint32_t(capture.get(cv::CAP_PROP_FOURCC));
-    std::string name;
-    for (int shift = 0; shift < 32; shift += 8) {
-        const auto letter = char((code >> shift) & 0xff);
-        if (std::isalnum(static_cast<unsigned char>(letter))) name += letter;
-    }
-    return name;
-}
-
-double rateOf(const cv::VideoCapture& capture) {
-    const double rate = capture.get(cv::CAP_PROP_FPS);
-    return rate >= 0.1 && rate <= 1000 ? rate : 30;
-}
-
-/// How many quarters clockwise the pictures must be turned to stand upright. OpenCV would turn them itself, but 4.6.0,
-/// which both distributions have, turns them the other way (opencv/opencv issue 22088).
-int quartersToTurn(const cv::VideoCapture& capture) {
-    const int degrees = int(std::lround(capture.get(cv::CAP_PROP_ORIENTATION_META)));
-    const int quarters = ((degrees / 90) % 4 + 4) % 4;
-    const bool isReversed = cv::getVersionMajor() == 4 && cv::getVersionMinor() == 6 && cv::getVersionRevision() == 0;
-    return isReversed ? (4 - quarters) % 4 : quarters;
-}
-
 class VideoSource : public FrameSource {
 public:
-    VideoSource(
-        const cv::VideoCapture& capture, SourceInfo info, int quarters, bool isEndless, const CaptureSettings& settings)
-        : capture_(capture),
+    VideoSource(std::unique_ptr<VideoReader> reader, SourceInfo info, bool isEndless, const CaptureSettings& settings)
+        : reader_(std::move(reader)),
           info_(std::move(info)),
-          quarters_(quarters),
           isEndless_(isEndless),
           settings_(settings),
           pool_(kFrames, settings.memory),
@@ -121,18 +92,16 @@ private:
 
     /// The next frame of the stream, at `position_`; false at the end. Repeated, the beginning follows the end.
     bool grab() {
-        if (!capture_.grab()) {
+        if (!reader_->grab()) {
             if (settings_.whole) checkWhole();
-            if (!settings_.repeat || inPass_ == 0 || !capture_.set(cv::CAP_PROP_POS_FRAMES, 0) || !capture_.grab()) {
-                return false;
-            }
+            if (!settings_.repeat || inPass_ == 0 || !reader_->rewind() || !reader_->grab()) return false;
             passStart_ += std::chrono::duration_cast<Clock::duration>(position_ + Seconds(1 / info_.rate));
             inPass_ = 0;
         }
         if (number_ == 0) passStart_ = Clock::now();
         // Some containers have no times, and some begin late: then the rate says when a frame is due.
-        const Seconds said(capture_.get(cv::CAP_PROP_POS_MSEC) / 1000);
-        if (inPass_ == 0) firstPosition_ = std::isfinite(said.count()) ? said : Seconds(0);
+        const Seconds said = reader_->time().value_or(Seconds(0));
+        if (inPass_ == 0) firstPosition_ = said;
         const Seconds previous = position_, step(1 / info_.rate);
         position_ = said - firstPosition_;
         if (inPass_ == 0) position_ = Seconds(0);
@@ -142,10 +111,11 @@ private:
         return true;
     }
 
-    /// At the end of a pass. By frames and by time: neither is exact in every file, and sound may go on for a while.
+    /// At the end of a pass. By frames and by time: neither is exact in every file, and sound may go on for long.
     void checkWhole() const {
-        const double frames = capture_.get(cv::CAP_PROP_FRAME_COUNT), length = frames / capture_.get(cv::CAP_PROP_FPS);
-        const double reached = inPass_ == 0 ? 0 : position_.count() + 1 / info_.rate;
+        const double frames = reader_->frames(), length = frames / reader_->rate();
+        const double pictures = inPass_ == 0 ? 0 : position_.count() + 1 / info_.rate;
+        const double reached = std::max(pictures, reader_->reached().count());
         if (!(reached < kWholeFrom * length && double(inPass_) < kWholeFrom * frames)) return;
         std::array<char, 64> seconds{};
         std::snprintf(seconds.data(), seconds.size(), "%.1f of its %.1f seconds", reached, length);
@@ -164,22 +134,18 @@ private:
         std::shared_ptr<Image> image = pool_.take(info_.size, PixelFormat::bgr8);
         if (!image && settings_.paced) return nullptr;
         if (!image) image = std::make_shared<Image>(info_.size, PixelFormat::bgr8, settings_.memory);
-        cv::Mat target(info_.size.height, info_.size.width, CV_8UC3, image->row(0));
-        cv::Mat& decoded = quarters_ == 0 ? target : lying_;
-        if (!capture_.retrieve(decoded) || decoded.type() != CV_8UC3) return nullptr;
-        if (quarters_ != 0) cv::rotate(lying_, target, quarters_ - 1);  // 0 is a quarter clockwise there
-        if (target.cols != info_.size.width || target.rows != info_.size.height) {
+        if (!reader_->hasItsSize()) {
+            // A stream is opened anew after a loss, and has its new size then.
+            if (isEndless_) throw Error(Area::source, "The pictures of " + info_.name + " have another size now.");
             throw Error(Area::input, "The video " + info_.name + " changes its size on the way: convert it first.");
         }
-        return image;
+        return reader_->retrieve(*image) ? image : nullptr;
     }
 
-    cv::VideoCapture capture_;
+    std::unique_ptr<VideoReader> reader_;
     SourceInfo info_;
-    int quarters_;
     bool isEndless_;
     CaptureSettings settings_;
-    cv::Mat lying_;  // the frame before it is turned
     FramePool pool_;
     FrameClock clock_;
     Clock::time_point passStart_;  // when the first frame of this pass through the video was due
@@ -206,22 +172,13 @@ bool isTextOrList(const std::filesystem::path& path) {
     return std::ranges::any_of(kLists, [&](const char* list) { return begin.find(list) != std::string::npos; });
 }
 
-std::unique_ptr<FrameSource> makeSource(cv::VideoCapture capture,
-                                        SourceInfo info,
+std::unique_ptr<FrameSource> makeSource(std::unique_ptr<VideoReader> reader,
+                                        const std::string& name,
                                         bool isAddress,
                                         const CaptureSettings& settings) {
-    capture.set(cv::CAP_PROP_ORIENTATION_AUTO, 0);
-    const int quarters = quartersToTurn(capture);
-    const bool isEndless = isAddress && !(capture.get(cv::CAP_PROP_FRAME_COUNT) > 0);
-    info.size = {int(capture.get(cv::CAP_PROP_FRAME_WIDTH)), int(capture.get(cv::CAP_PROP_FRAME_HEIGHT))};
-    if (quarters % 2 == 1) std::swap(info.size.width, info.size.height);
-    if (info.size.width <= 0 || info.size.height <= 0 || info.size.pixels() > Image::kMaxPixels) {
-        throw Error(Area::input, "The pictures of " + info.name + " have a size that can't be held: convert it first.");
-    }
-    info.rate = rateOf(capture);
-    info.live = settings.paced;
-    info.format = codecOf(capture);
-    return std::make_unique<VideoSource>(capture, std::move(info), quarters, isEndless, settings);
+    const bool isEndless = isAddress && !(reader->frames() > 0);
+    SourceInfo info{name, reader->size(), reader->rate(), settings.paced, reader->codec()};
+    return std::make_unique<VideoSource>(std::move(reader), std::move(info), isEndless, settings);
 }
 
 }  // namespace
@@ -236,12 +193,12 @@ std::unique_ptr<FrameSource> openVideo(const std::filesystem::path& path, const 
         throw Error(Area::input, name + " can't be read: look at its permissions.");
     }
     if (fs::file_size(path, error) == 0) throw Error(Area::input, name + " is empty: choose another video.");
-    cv::VideoCapture capture;
     // An absolute path can't be taken for an address or an option.
-    if (isTextOrList(path) || !capture.open(fs::absolute(path).string(), cv::CAP_FFMPEG)) {
+    auto reader = isTextOrList(path) ? nullptr : VideoReader::open(fs::absolute(path).string(), false, {});
+    if (!reader) {
         throw Error(Area::input, name + " is no video that can be read, or is damaged: choose another or convert it.");
     }
-    return makeSource(capture, {path.filename().string(), {}, 0, false, {}}, false, settings);
+    return makeSource(std::move(reader), path.filename().string(), false, settings);
 }
 
 std::unique_ptr<FrameSource> openAddress(const std::string& address,
@@ -249,18 +206,16 @@ std::unique_ptr<FrameSource> openAddress(const std::string& address,
                                          const std::stop_token& stop,
                                          const AddressPatience& patience) {
     const std::string shown = withoutPassword(address);
-    // FFmpeg can't be interrupted through OpenCV, and the system's search for an address not at all.
+    // The system's search for an address can't be interrupted.
     return openDetached(
         [=](const std::stop_token& left) {
-            cv::VideoCapture capture;
-            const std::vector<int> limits{cv::CAP_PROP_OPEN_TIMEOUT_MSEC, int(patience.open.count()),
-                                          cv::CAP_PROP_READ_TIMEOUT_MSEC, int(patience.read.count())};
-            if (!capture.open(address, cv::CAP_FFMPEG, limits)) {
+            auto reader = VideoReader::open(address, true, {patience.open, patience.read});
+            if (!reader) {
                 throw Error(Area::source, "Nothing that is a video comes from " + shown +
                                               ": check the address and the network, and try again.");
             }
             if (left.stop_requested()) throw Cancelled{};
-            return makeSource(capture, {shown, {}, 0, true, {}}, true, settings);
+            return makeSource(std::move(reader), shown, true, settings);
         },
         stop);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Videos and addresses through OpenCV's FFmpeg, upright, bgr8. Paced it is a live source: frames come when they are due
+// Videos and addresses through FFmpeg, upright, bgr8. Paced it is a live source: frames come when they are due
 // and are left out when the reader is late. Not paced, every frame comes.
 #pragma once
 
