@@ -136,7 +136,8 @@ private:
         if (!image) image = std::make_shared<Image>(info_.size, PixelFormat::bgr8, settings_.memory);
         if (!reader_->hasItsSize()) {
             // A stream is opened anew after a loss, and has its new size then.
-            if (isEndless_) throw Error(Area::source, "The pictures of " + info_.name + " have another size now.");
+            if (isEndless_)
+                throw Error(Area::source, "The pictures of " + info_.name + " have another size now: open it again.");
             throw Error(Area::input, "The video " + info_.name + " changes its size on the way: convert it first.");
         }
         return reader_->retrieve(*image) ? image : nullptr;
