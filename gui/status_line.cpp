@@ -41,8 +41,10 @@ void StatusLine::showPhoto(const OpenedPhoto& photo) {
     const QString name = fontMetrics().elidedText(photo.name, Qt::ElideMiddle, 260);
     photo_->setText(QString("%1   %2 × %3").arg(name).arg(size.width).arg(size.height));
     photo_->setToolTip(photo.path);
-    const auto network = std::ranges::find(photo.times, "network", &StageTime::name);
-    networkMs_ = network == photo.times.end() ? -1 : network->ms;
+    networkMs_ = -1;
+    for (const StageTime& time : photo.times) {
+        if (time.name == "network" || time.name == "closer look") networkMs_ = std::max(networkMs_, 0.0) + time.ms;
+    }
     compositeMs_ = -1;
     times_->setToolTip(details(photo.times));
     showTimes();

@@ -45,4 +45,8 @@ Image::Image(Size size, PixelFormat format, PixelMemory memory) : size_(size), f
     }
 }
 
+bool allFinite(std::span<const float> values) {
+    return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
+
 }  // namespace matte

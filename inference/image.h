@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace matte {
@@ -94,5 +95,8 @@ struct Planes {
         return values.data() + std::size_t(y) * std::size_t(size.width) * std::size_t(channels);
     }
 };
+
+/// Whether no value is infinite or no number.
+bool allFinite(std::span<const float> values);
 
 }  // namespace matte

@@ -236,7 +236,10 @@ CLI::App* addEvaluateCommand(CLI::App& app, EvaluateOptions& options) {
                      "Folders of photos with mattes; with --sequence, of frames, or videos, or test:person")
         ->required();
     evaluate->add_flag("--sequence", options.sequence, "What is named are sequences, run as live pictures are");
-    evaluate->add_option("--size", options.sizes, "Longest sides of the network's input, separated by commas")
+    evaluate
+        ->add_option("--size", options.sizes,
+                     "Longest sides of the network's input, separated by commas; without it the model's own, and "
+                     "people far away in photos are looked at twice")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(CLI::Range(32, 2048).description(""))

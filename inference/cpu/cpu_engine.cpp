@@ -2,7 +2,6 @@
 #include "inference/cpu/cpu_engine.h"
 
 #include <algorithm>
-#include <cmath>
 #include <new>
 #include <utility>
 
@@ -131,9 +130,7 @@ Planes CpuEngine::networkMatte(const ImageView& source, StageTimes& times, std::
     network_->run(stop, nullptr);
     Planes alpha(size, 1);
     std::copy_n(network_->alpha(), alpha.values.size(), alpha.values.begin());
-    if (!std::ranges::all_of(alpha.values, [](float value) { return std::isfinite(value); })) {
-        throw NoMatte();
-    }
+    if (!allFinite(alpha.values)) throw NoMatte();
     return alpha;
 }
 

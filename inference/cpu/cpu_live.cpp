@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 
 #include "inference/cpu/stage_timer.h"
 #include "inference/cpu/transfer.h"
@@ -13,10 +12,6 @@ namespace matte {
 namespace {
 
 constexpr std::size_t kStages = 12;  // at most
-
-bool isFinite(const float* values, std::size_t count) {
-    return std::all_of(values, values + count, [](float value) { return std::isfinite(value); });
-}
 
 }  // namespace
 
@@ -60,7 +55,7 @@ bool CpuLive::findMatte(HostNetwork& network, Size input, bool timeLayers, Outpu
     output.bytesDown = network.bytesDown();
     reshape(matte_, input, 1);
     std::copy_n(network.alpha(), matte_.values.size(), matte_.values.begin());
-    return isFinite(matte_.values.data(), matte_.values.size());
+    return allFinite(matte_.values);
 }
 
 /// Who stays in the matte, and how steadily.

@@ -52,16 +52,11 @@ void MattingPass::prepare(Size picture, Size input, bool tended) {
 }
 
 void MattingPass::run(const FrameMemory& frame, const Run& how, cudaStream_t stream, StageClock& stages) {
-    const UNet& unet = weights_->unet();
-    const bool inFloats = weights_->kernel() == ConvKernel::fp32;
-    const device::Fields& fields = frame.fields();
-    const device::Scratch scratch = scratchFor(fields.size);
-
     follow(side_.get(), stream, forked_);
-    device::shrinkToGuide(frame.picture(), toGrid_, scratch.guide, side_.get());
+    device::shrinkToGuide(frame.picture(), toGrid_, scratchFor(frame.fields().size).guide, side_.get());
 
     CUDA_CHECK(cudaMemsetAsync(frame.alarm(), 0, sizeof(int), stream));
-    device::shrinkToInput(frame.picture(), toInput_, unet.mean(), unet.deviation(), network_.input(), inFloats, stream);
+    shrinkToInput(frame.picture(), toInput_, stream);
     stages.mark("preprocess", stream);
     runNetwork(how.layers, stream);
     stages.mark("network", stream);
@@ -72,8 +67,28 @@ void MattingPass::run(const FrameMemory& frame, const Run& how, cudaStream_t str
     }
 
     follow(stream, side_.get(), joined_);
-    device::resampleMatte(matte, fromInput_, {frame.alarm(), how.alarm}, scratch.target, stream);
-    device::fitGuidedFilter(fields, scratch, guidedRadius(fields.size.longest(), network_.size().longest()), stream);
+    fillFields(frame, matte, fromInput_, how.alarm, stream, stages);
+}
+
+void MattingPass::shrinkToInput(const device::Source& source,
+                                const device::Resampling& resampling,
+                                cudaStream_t stream) {
+    const UNet& unet = weights_->unet();
+    device::shrinkToInput(source, resampling, unet.mean(), unet.deviation(), network_.input(),
+                          weights_->kernel() == ConvKernel::fp32, stream);
+}
+
+/// From a matte in device memory; the guide lies in the scratch memory.
+void MattingPass::fillFields(const FrameMemory& frame,
+                             const float* matte,
+                             const device::Resampling& toGrid,
+                             int* alarm,
+                             cudaStream_t stream,
+                             StageClock& stages) {
+    const device::Fields& fields = frame.fields();
+    const device::Scratch scratch = scratchFor(fields.size);
+    device::resampleMatte(matte, toGrid, {frame.alarm(), alarm}, scratch.target, stream);
+    device::fitGuidedFilter(fields, scratch, guidedRadius(fields.size.longest(), toGrid.from().longest()), stream);
     stages.mark("refine", stream);
     device::estimateColors(fields, scratch, stream);
     stages.mark("foreground", stream);
@@ -88,29 +103,24 @@ Planes MattingPass::matte(cudaStream_t stream) const {
 }
 
 Planes MattingPass::lookAt(const device::Source& part, cudaStream_t stream) {
-    const UNet& unet = weights_->unet();
-    const Size input = unet.photoInputSize(part.size);
+    const Size input = weights_->unet().photoInputSize(part.size);
     if (!(network_.size() == input)) ++version_;  // before, because what comes may fail halfway
     network_.configure(input);
     const device::Resampling toInput(part.size, input);
     // The weights were copied by the default stream, for which no other waits.
     CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
-    device::shrinkToInput(part, toInput, unet.mean(), unet.deviation(), network_.input(),
-                          weights_->kernel() == ConvKernel::fp32, stream);
+    shrinkToInput(part, toInput, stream);
     network_.forward(stream);
     return matte(stream);
 }
 
 void MattingPass::refine(const FrameMemory& frame, const Planes& matte, cudaStream_t stream) {
-    const device::Fields& fields = frame.fields();
-    const device::Scratch scratch = scratchFor(fields.size);
-    const device::Resampling toGrid(matte.size, fields.size);
+    const device::Resampling toGrid(matte.size, frame.fields().size);
     const DeviceBuffer values(matte.values.size() * sizeof(float));
     CUDA_CHECK(cudaMemcpy(values.data(), matte.values.data(), values.bytes(), cudaMemcpyHostToDevice));
     CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
-    device::resampleMatte(values.as<float>(), toGrid, {}, scratch.target, stream);
-    device::fitGuidedFilter(fields, scratch, guidedRadius(fields.size.longest(), matte.size.longest()), stream);
-    device::estimateColors(fields, scratch, stream);
+    StageClock untimed;
+    fillFields(frame, values.as<float>(), toGrid, nullptr, stream, untimed);
     CUDA_CHECK(cudaStreamSynchronize(stream));
 }
 

@@ -53,6 +53,13 @@ public:
     [[nodiscard]] const CudaNetwork& network() const { return network_; }
 
 private:
+    void shrinkToInput(const device::Source& source, const device::Resampling& resampling, cudaStream_t stream);
+    void fillFields(const FrameMemory& frame,
+                    const float* matte,
+                    const device::Resampling& toGrid,
+                    int* alarm,
+                    cudaStream_t stream,
+                    StageClock& stages);
     void runNetwork(StageClock* layers, cudaStream_t stream);
     const float* tend(const FrameMemory& frame, const Run& how, cudaStream_t stream);
     [[nodiscard]] device::Scratch scratchFor(Size grid);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/cuda/slot.h"
 
-#include <algorithm>
-#include <cmath>
 #include <new>
 #include <utility>
 
@@ -84,7 +82,7 @@ bool Slot::lookCloser(const CudaCutout& cutout, const std::stop_token& stop) {
     passStep(fault_, "closer look");
     const ImageView view = partOf({photo.data, photo.size, photo.strideBytes, photo.format}, *part);
     const Planes closer = pass_.lookAt({view.data, view.size, view.strideBytes, view.format}, stream_.get());
-    if (!std::ranges::all_of(closer.values, [](float value) { return std::isfinite(value); })) throw NoMatte();
+    if (!allFinite(closer.values)) throw NoMatte();
     stopIfAsked(stop);
     pass_.refine(cutout.memory(), joinLooks(whole, closer, *part, photo.size), stream_.get());
     return true;

@@ -75,16 +75,21 @@ const int* coefficientsOf(const AVFrame& frame) {
     }
 }
 
-/// FFmpeg's old names for full-range formats.
-bool isFullRange(const AVFrame& frame) {
+/// The format without FFmpeg's old names for those of full range: swscale changes them, and would take each picture for
+/// one of another format than the one before.
+AVPixelFormat plainFormat(const AVFrame& frame) {
     switch (frame.format) {
-        case AV_PIX_FMT_YUVJ420P:
-        case AV_PIX_FMT_YUVJ422P:
-        case AV_PIX_FMT_YUVJ444P:
-        case AV_PIX_FMT_YUVJ440P:
-        case AV_PIX_FMT_YUVJ411P: return true;
-        default: return frame.color_range == AVCOL_RANGE_JPEG;
+        case AV_PIX_FMT_YUVJ420P: return AV_PIX_FMT_YUV420P;
+        case AV_PIX_FMT_YUVJ422P: return AV_PIX_FMT_YUV422P;
+        case AV_PIX_FMT_YUVJ444P: return AV_PIX_FMT_YUV444P;
+        case AV_PIX_FMT_YUVJ440P: return AV_PIX_FMT_YUV440P;
+        case AV_PIX_FMT_YUVJ411P: return AV_PIX_FMT_YUV411P;
+        default: return AVPixelFormat(frame.format);
     }
+}
+
+bool isFullRange(const AVFrame& frame) {
+    return frame.color_range == AVCOL_RANGE_JPEG || plainFormat(frame) != frame.format;
 }
 
 }  // namespace
@@ -238,7 +243,7 @@ bool VideoReader::hasItsSize() const {
 bool VideoReader::retrieve(Image& image) {
     State& s = *state_;
     const AVFrame& frame = *s.frame;
-    s.scaler.reset(sws_getCachedContext(s.scaler.release(), frame.width, frame.height, AVPixelFormat(frame.format),
+    s.scaler.reset(sws_getCachedContext(s.scaler.release(), frame.width, frame.height, plainFormat(frame),
                                         s.lying.width, s.lying.height, AV_PIX_FMT_BGR24, SWS_BICUBIC, nullptr, nullptr,
                                         nullptr));
     if (!s.scaler) return false;

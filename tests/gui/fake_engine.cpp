@@ -18,7 +18,7 @@ public:
 
 private:
     std::shared_ptr<const Image> source_;
-    StageTimes times_{{"preprocess", 1}, {"network", 23}, {"refine", 2}};
+    StageTimes times_{{"preprocess", 1}, {"network", 23}, {"closer look", 7}, {"refine", 2}};
 };
 
 void stallUntilStopped(EngineLog& log, const std::stop_token& stop) {

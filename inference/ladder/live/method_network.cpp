@@ -2,7 +2,6 @@
 #include "inference/ladder/live/method_network.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "inference/cpu/cpu_engine.h"
 #include "inference/ladder/rungs.h"
@@ -30,7 +29,7 @@ void MethodNetwork::run(std::stop_token stop, std::vector<float>* layerMs) {
     network_->timeLayers(layerMs != nullptr);
     report_ = network_->run(input_, alpha_);
     if (layerMs) *layerMs = report_.layerMs;
-    if (std::ranges::all_of(alpha_, [](float value) { return std::isfinite(value); })) return;
+    if (allFinite(alpha_)) return;
     throw Error(Area::engine, "The method " + std::string(method_.name) +
                                   " gave values that are not finite, which is no matte: choose another one.");
 }
