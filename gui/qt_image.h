@@ -10,7 +10,7 @@
 
 namespace matte {
 
-/// Any QImage as rgba8. Throws Error(input) when it is empty or too large.
+/// Any QImage as rgba8, in sRGB. Throws Error(input) when it is empty or too large.
 std::shared_ptr<const Image> fromQImage(const QImage& picture);
 /// The same pixels without a copy: the QImage keeps `picture` alive.
 QImage toQImage(std::shared_ptr<const Image> picture);

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iostream>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include <opencv2/imgcodecs.hpp>
@@ -16,9 +17,11 @@
 
 #include "inference/error.h"
 #include "inference/io/bytes.h"
+#include "inference/io/color_profile.h"
 #include "inference/io/jpeg_decoder.h"
 #include "inference/io/orientation.h"
 #include "inference/io/picture_header.h"
+#include "inference/io/picture_metadata.h"
 #include "inference/io/tiff_directory.h"
 
 namespace matte {
@@ -218,7 +221,9 @@ std::shared_ptr<const Image> readImage(const std::filesystem::path& path) {
 
 std::shared_ptr<const Image> decodeImage(std::span<const std::uint8_t> bytes, const std::string& name) {
     if (bytes.empty()) throw Error(Area::input, name + " is empty: copy or download it again.");
-    return std::make_shared<const Image>(turnedUpright(decodeStored(bytes, name), exifOrientation(bytes)));
+    Image stored = decodeStored(bytes, name);
+    convertToSrgb(stored, colorProfileOf(bytes));
+    return std::make_shared<const Image>(turnedUpright(std::move(stored), exifOrientation(bytes)));
 }
 
 bool hasImageExtension(const std::filesystem::path& path) {

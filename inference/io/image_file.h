@@ -14,8 +14,8 @@
 namespace matte {
 
 /// Decodes JPEG, PNG, WebP, TIFF or BMP (8 or 16 bit; grey, RGB or RGBA) to rgba8, turned upright by its EXIF
-/// orientation. Throws Error(input): missing, unreadable, a folder, empty, not a picture, damaged, or more than
-/// Image::kMaxPixels.
+/// orientation, the colours of its profile as those of sRGB. Throws Error(input): missing, unreadable, a folder, empty,
+/// not a picture, damaged, or more than Image::kMaxPixels.
 std::shared_ptr<const Image> readImage(const std::filesystem::path& path);
 /// The same from memory; `name` stands for the file in messages.
 std::shared_ptr<const Image> decodeImage(std::span<const std::uint8_t> bytes, const std::string& name);

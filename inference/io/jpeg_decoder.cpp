@@ -9,7 +9,9 @@
 #include <jerror.h>
 
 #include "inference/error.h"
+#include "inference/io/color_profile.h"
 #include "inference/io/picture_header.h"
+#include "inference/io/picture_metadata.h"
 
 namespace matte {
 namespace {
@@ -130,7 +132,9 @@ Image decodeJpeg(std::span<const std::uint8_t> bytes, const std::string& name) {
     Decoder decoder(name);
     Image image(decoder.readHeader(bytes), PixelFormat::rgba8);
     decoder.decode(image);
-    if (decoder.isCmyk()) cmykToRgba(image, decoder.isInverted());
+    if (decoder.isCmyk() && !convertCmykToSrgb(image, decoder.isInverted(), colorProfileOf(bytes))) {
+        cmykToRgba(image, decoder.isInverted());
+    }
     return image;
 }
 

@@ -5,53 +5,13 @@
 #include <cstring>
 #include <utility>
 
-#include "inference/io/bytes.h"
+#include "inference/io/picture_metadata.h"
 #include "inference/io/tiff_directory.h"
 
 namespace matte {
 namespace {
 
 constexpr std::uint16_t kOrientationTag = 274;
-constexpr std::string_view kExifPrefix("Exif\0\0", 6);
-
-using ByteSpan = std::span<const std::uint8_t>;
-
-/// The APP1 segment's EXIF data. Segments end where the first scan begins. ITU-T T.81 annex B.
-ByteSpan exifOfJpeg(const Bytes& file) {
-    std::uint64_t at = 2;
-    while (file.has(at, 4) && file.big(at, 1) == 0xFF) {
-        const std::uint32_t marker = file.big(at + 1, 1);
-        if (marker == 0xDA || marker == 0xD9) break;
-        if (marker == 0xFF) {  // fill byte
-            ++at;
-            continue;
-        }
-        const std::uint64_t length = file.big(at + 2, 2);
-        if (marker == 0xE1 && length >= 8 && file.is(at + 4, kExifPrefix)) return file.part(at + 10, length - 8);
-        at += 2 + std::max<std::uint64_t>(length, 2);
-    }
-    return {};
-}
-
-ByteSpan exifOfPng(const Bytes& file) {
-    for (std::uint64_t at = 8; file.has(at, 12); at += 12 + std::uint64_t(file.big(at, 4))) {
-        if (file.is(at + 4, "eXIf")) return file.part(at + 8, file.big(at, 4));
-    }
-    return {};
-}
-
-/// RIFF chunks are padded to even lengths. Some writers keep JPEG's prefix before the TIFF data.
-ByteSpan exifOfWebp(const Bytes& file) {
-    for (std::uint64_t at = 12; file.has(at, 8);) {
-        const std::uint64_t length = file.little(at + 4, 4);
-        if (file.is(at, "EXIF")) {
-            const std::uint64_t prefix = file.is(at + 8, kExifPrefix) ? kExifPrefix.size() : 0;
-            return file.part(at + 8 + prefix, length - std::min(length, prefix));
-        }
-        at += 8 + length + (length & 1);
-    }
-    return {};
-}
 
 /// Where in `stored` the pixel of the upright picture at (x, y) is: origin + x * stepX + y * stepY, in pixels.
 struct Walk {
@@ -75,12 +35,7 @@ Walk walkOf(int orientation, std::ptrdiff_t width, std::ptrdiff_t height) {
 }  // namespace
 
 int exifOrientation(std::span<const std::uint8_t> bytes) {
-    const Bytes file(bytes);
-    ByteSpan exif = bytes;
-    if (file.is(0, "\xFF\xD8")) exif = exifOfJpeg(file);
-    if (file.is(0, "\x89PNG")) exif = exifOfPng(file);
-    if (file.is(0, "RIFF")) exif = exifOfWebp(file);
-    const auto directory = TiffDirectory::open(exif);
+    const auto directory = TiffDirectory::open(exifOf(bytes));
     const std::uint32_t orientation = directory ? directory->valueOf(kOrientationTag, 1) : 1;
     return orientation >= 1 && orientation <= 8 ? int(orientation) : 1;
 }

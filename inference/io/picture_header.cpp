@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/io/picture_header.h"
 
-#include <array>
 #include <cstdlib>
+
+#include <zlib.h>
 
 #include "inference/error.h"
 #include "inference/io/bytes.h"
@@ -14,22 +15,9 @@ namespace {
 /// OpenCV refuses anything longer.
 constexpr std::uint64_t kMaxSide = 1 << 20;
 
-constexpr std::array<std::uint32_t, 256> crcTable() {
-    std::array<std::uint32_t, 256> table{};
-    for (std::uint32_t i = 0; i < 256; ++i) {
-        std::uint32_t value = i;
-        for (int bit = 0; bit < 8; ++bit) value = (value & 1 ? 0xEDB88320U : 0U) ^ value >> 1;
-        table[i] = value;
-    }
-    return table;
-}
-
 /// CRC-32 of ISO 3309, as PNG's annex D defines it.
 std::uint32_t crc(std::span<const std::uint8_t> bytes) {
-    static constexpr auto kTable = crcTable();
-    std::uint32_t value = 0xFFFFFFFFU;
-    for (const std::uint8_t byte : bytes) value = kTable[(value ^ byte) & 0xFF] ^ value >> 8;
-    return ~value;
+    return std::uint32_t(crc32_z(0, bytes.data(), bytes.size()));
 }
 
 /// Every chunk is whole and has the checksum that it claims, and the last one is IEND. PNG specification, section 5.

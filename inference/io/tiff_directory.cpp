@@ -10,6 +10,7 @@ namespace {
 int bytesOfType(std::uint32_t type) {
     switch (type) {
         case 1: return 1;  // BYTE
+        case 7: return 1;  // UNDEFINED: bytes, too
         case 3: return 2;  // SHORT
         case 4: return 4;  // LONG
         default: return 0;

@@ -4,6 +4,7 @@
 behind the first checks and not before them. Needs Python 3 alone; the same files come out every time."""
 import json
 import struct
+import zlib
 from pathlib import Path
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -91,7 +92,7 @@ def safetensors():
         write("safetensors", name, content)
 
 
-# --- orientation -----------------------------------------------------------------------------------------------------
+# --- metadata --------------------------------------------------------------------------------------------------------
 
 
 def tiff(order, value, tag=0x0112, kind=3, count=1, offset=8, entries=1):
@@ -115,8 +116,8 @@ def webp(*chunks):
     return b"RIFF" + struct.pack("<I", len(body) + 4) + b"WEBP" + body
 
 
-def orientation():
-    exif = b"Exif\0\0"
+def metadata():
+    exif, icc = b"Exif\0\0", b"ICC_PROFILE\0"
     jfif = (0xE0, b"JFIF\0\x01\x01\0\0\x01\0\x01\0\0")
     header = (b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0))
     files = {
@@ -133,6 +134,16 @@ def orientation():
         "webp_4": webp((b"VP8X", b"\x08" + b"\0" * 9), (b"VP8 ", b"\0" * 5), (b"EXIF", tiff("<", 4))),
         "webp_with_prefix": webp((b"EXIF", exif + tiff(">", 2))),
         "webp_length_huge": webp()[:12] + b"EXIF\xff\xff\xff\xff",
+        "jpeg_profile": jpeg((0xE2, icc + b"\x02\x02cd"), (0xE2, icc + b"\x01\x02ab")),
+        "jpeg_profile_part_missing": jpeg((0xE2, icc + b"\x02\x03cd"), (0xE2, icc + b"\x01\x03ab")),
+        "jpeg_profile_part_255": jpeg((0xE2, icc + b"\xff\xffab"), (0xE2, icc + b"\0\x01ab"), (0xE2, icc + b"\x01")),
+        "png_profile": png(header, (b"iCCP", b"name\0\0" + zlib.compress(b"profile"))),
+        "png_profile_cut": png(header, (b"iCCP", b"name\0\0" + zlib.compress(b"profile")[:5])),
+        "png_profile_huge": png(header, (b"iCCP", b"name\0\0" + zlib.compress(b"\0" * (5 << 20), 9))),
+        "png_profile_no_name": png(header, (b"iCCP", b"\0")),
+        "webp_profile": webp((b"VP8X", b"\x20" + b"\0" * 9), (b"ICCP", b"abc"), (b"VP8 ", b"\0" * 5)),
+        "tiff_profile": tiff("<", 6, tag=0x8773, kind=7, count=4),
+        "tiff_profile_past_end": tiff(">", 6, tag=0x8773, kind=7, count=0x7FFFFFFF),
         "tiff_5": tiff("<", 5),
         "tiff_6_big_endian": tiff(">", 6),
         "tiff_0": tiff("<", 0),
@@ -146,7 +157,7 @@ def orientation():
         "text": b"this is no picture",
     }
     for name, content in files.items():
-        write("orientation", name, content)
+        write("metadata", name, content)
 
 
 # --- background ------------------------------------------------------------------------------------------------------
@@ -162,6 +173,6 @@ def background():
 
 
 safetensors()
-orientation()
+metadata()
 background()
 print(sum(1 for path in CORPUS.rglob("*") if path.is_file()), "files")

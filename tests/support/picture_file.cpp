@@ -52,21 +52,51 @@ FileBytes slice(const FileBytes& file, std::size_t begin, std::size_t end) {
     return {file.begin() + std::ptrdiff_t(begin), file.begin() + std::ptrdiff_t(end)};
 }
 
-/// The extended container: a VP8X chunk that announces EXIF data, the picture's own chunks, then the data.
-FileBytes webpWithOrientation(const FileBytes& file, int orientation) {
+/// The extended container: a VP8X chunk that announces what else there is, then the chunks in their order.
+FileBytes extendedWebp(const FileBytes& file, std::uint8_t flags, const FileBytes& before, const FileBytes& after) {
+    constexpr std::uint8_t kAlpha = 0x10;
     const std::uint32_t sides = little(file, 21, 4);  // VP8L: 14 bits each, less one
-    const FileBytes data = exif(orientation);
-    const FileBytes body = joined({bytesOf("WEBP"),
-                                   bytesOf("VP8X"),
+    const FileBytes body = joined({bytesOf("WEBPVP8X"),
                                    littleEndian(10, 4),
-                                   {0x18, 0, 0, 0},
+                                   {std::uint8_t(flags | kAlpha), 0, 0, 0},
                                    littleEndian(sides & 0x3FFF, 3),
                                    littleEndian(sides >> 14 & 0x3FFF, 3),
+                                   before,
                                    slice(file, 12, file.size()),
-                                   bytesOf("EXIF"),
-                                   littleEndian(std::uint32_t(data.size()), 4),
-                                   data});
+                                   after});
     return joined({bytesOf("RIFF"), littleEndian(std::uint32_t(body.size()), 4), body});
+}
+
+FileBytes webpChunk(std::string_view type, const FileBytes& data) {
+    const FileBytes padding(data.size() % 2);
+    return joined({bytesOf(type), littleEndian(std::uint32_t(data.size()), 4), data, padding});
+}
+
+FileBytes segment(std::uint8_t marker, const FileBytes& content) {
+    return joined({{0xFF, marker}, bigEndian(std::uint32_t(2 + content.size()), 2), content});
+}
+
+FileBytes jpegWithProfile(const FileBytes& file, const FileBytes& profile, std::size_t partBytes) {
+    const std::size_t count = (profile.size() + partBytes - 1) / partBytes;
+    FileBytes segments;
+    for (std::size_t i = 0; i < count; ++i) {
+        const FileBytes part = slice(profile, i * partBytes, std::min((i + 1) * partBytes, profile.size()));
+        const FileBytes number{std::uint8_t(i + 1), std::uint8_t(count)};
+        const FileBytes name = bytesOf(std::string_view("ICC_PROFILE\0", 12));
+        segments = joined({segment(0xE2, joined({name, number, part})), segments});
+    }
+    return joined({slice(file, 0, 2), segments, slice(file, 2, file.size())});
+}
+
+/// A field of bytes (type 7) at the end of the file.
+FileBytes tiffWithProfile(const FileBytes& file, const FileBytes& profile) {
+    constexpr int kTag = 34675;
+    FileBytes longer = withTiffField(file, kTag, 0);
+    const std::size_t value = TiffDirectory::open(longer)->field(kTag).valueOffset;
+    const FileBytes entry = joined({littleEndian(7, 2), littleEndian(std::uint32_t(profile.size()), 4),
+                                    littleEndian(std::uint32_t(longer.size()), 4)});
+    std::copy(entry.begin(), entry.end(), longer.begin() + std::ptrdiff_t(value - 6));
+    return joined({longer, profile});
 }
 
 }  // namespace
@@ -143,15 +173,40 @@ FileBytes withOrientation(const FileBytes& file, int orientation) {
     switch (file.at(0)) {
         case 0xFF: {
             const FileBytes prefix = bytesOf(std::string_view("Exif\0\0", 6));
-            const auto length = std::uint32_t(2 + prefix.size() + data.size());
-            return joined(
-                {slice(file, 0, 2), {0xFF, 0xE1}, bigEndian(length, 2), prefix, data, slice(file, 2, file.size())});
+            return joined({slice(file, 0, 2), segment(0xE1, joined({prefix, data})), slice(file, 2, file.size())});
         }
         case 0x89: return joined({slice(file, 0, 33), pngChunk("eXIf", data), slice(file, 33, file.size())});
-        case 'R': return webpWithOrientation(file, orientation);
+        case 'R': return extendedWebp(file, 0x08, {}, webpChunk("EXIF", data));
         case 'I': return withTiffField(file, 274, orientation);
         default: throw std::runtime_error("this format has no orientation");
     }
+}
+
+FileBytes withColorProfile(const FileBytes& file, const FileBytes& profile, std::size_t partBytes) {
+    switch (file.at(0)) {
+        case 0xFF: return jpegWithProfile(file, profile, partBytes);
+        case 0x89: {
+            const FileBytes name = bytesOf(std::string_view("a name\0\0", 8));  // and the method, 0
+            const FileBytes chunk = pngChunk("iCCP", joined({name, stored(profile)}));
+            return joined({slice(file, 0, 33), chunk, slice(file, 33, file.size())});
+        }
+        case 'R': return extendedWebp(file, 0x20, webpChunk("ICCP", profile), {});
+        case 'I': return tiffWithProfile(file, profile);
+        default: throw std::runtime_error("this format has no colour profile");
+    }
+}
+
+FileBytes cmykJpeg() {
+    return {0xFF, 0xD8, 0xFF, 0xEE, 0x00, 0x0E, 0x41, 0x64, 0x6F, 0x62, 0x65, 0x00, 0x64, 0x00, 0x00, 0x00, 0x00, 0x00,
+            0xFF, 0xDB, 0x00, 0x43, 0x00, 0x02, 0x01, 0x01, 0x01, 0x01, 0x01, 0x02, 0x01, 0x01, 0x01, 0x02, 0x02, 0x02,
+            0x02, 0x02, 0x04, 0x03, 0x02, 0x02, 0x02, 0x02, 0x05, 0x04, 0x04, 0x03, 0x04, 0x06, 0x05, 0x06, 0x06, 0x06,
+            0x05, 0x06, 0x06, 0x06, 0x07, 0x09, 0x08, 0x06, 0x07, 0x09, 0x07, 0x06, 0x06, 0x08, 0x0B, 0x08, 0x09, 0x0A,
+            0x0A, 0x0A, 0x0A, 0x0A, 0x06, 0x08, 0x0B, 0x0C, 0x0B, 0x0A, 0x0C, 0x09, 0x0A, 0x0A, 0x0A, 0xFF, 0xC0, 0x00,
+            0x14, 0x08, 0x00, 0x08, 0x00, 0x08, 0x04, 0x43, 0x11, 0x00, 0x4D, 0x11, 0x00, 0x59, 0x11, 0x00, 0x4B, 0x11,
+            0x00, 0xFF, 0xC4, 0x00, 0x15, 0x00, 0x01, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+            0x00, 0x00, 0x00, 0x00, 0x09, 0x07, 0xFF, 0xC4, 0x00, 0x14, 0x10, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+            0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xFF, 0xDA, 0x00, 0x0E, 0x04, 0x43, 0x00, 0x4D,
+            0x00, 0x59, 0x00, 0x4B, 0x00, 0x00, 0x3F, 0x00, 0x18, 0xD6, 0x43, 0xF8, 0x48, 0x1F, 0xFF, 0xD9};
 }
 
 FileBytes withTiffField(const FileBytes& file, int tag, int value) {

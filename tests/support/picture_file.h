@@ -37,6 +37,14 @@ FileBytes encode(const Samples& samples, const std::string& extension);
 /// The file with an EXIF orientation, as cameras and editors store it: APP1, eXIf, an EXIF chunk, or TIFF's tag 274.
 FileBytes withOrientation(const FileBytes& file, int orientation);
 
+/// The file with an ICC profile: APP2 segments of at most `partBytes`, the last one first; iCCP, an ICCP chunk, or
+/// TIFF's tag 34675.
+FileBytes withColorProfile(const FileBytes& file, const FileBytes& profile, std::size_t partBytes = 65000);
+
+/// As a print shop's program writes it: four inks, complemented, with Adobe's marker. 8x8 pixels of one colour, of
+/// which 25, 150, 250 and 204 of 255 are left free by cyan, magenta, yellow and black.
+FileBytes cmykJpeg();
+
 /// A TIFF with one more field, or another value for it: one 16-bit number.
 FileBytes withTiffField(const FileBytes& file, int tag, int value);
 
