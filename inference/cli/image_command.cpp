@@ -11,7 +11,6 @@
 #include "inference/cli/picture_list.h"
 #include "inference/cli/progress_bar.h"
 #include "inference/error.h"
-#include "inference/io/background_file.h"
 #include "inference/io/image_file.h"
 #include "inference/ladder/live/method_network.h"
 #include "inference/model/default_model.h"
@@ -62,13 +61,7 @@ Session openSession(const ImageOptions& options, const Background& background) {
     const Stopwatch watch;
     Session session;
     session.model = findModel(options.model);
-    session.look = options.look;
-    session.look.background = background;
-    session.look.background.placement = options.look.background.placement;
-    session.look.background.position = options.look.background.position;
-    if (background.kind == Background::Kind::image && !options.matteOnly) {
-        readBackground(session.look.background);  // of a video, the first frame
-    }
+    session.look = readLook(options.look, background, !options.matteOnly);  // of a video behind, the first frame
     session.method = options.method;
     session.engine = openEngine(options, session.model);
     session.loadMs = watch.ms();
@@ -208,7 +201,7 @@ private:
 
 ExitCode runImageCommand(const ImageOptions& options, std::stop_token stop) {
     checkMethod(options);
-    const Background background = parseBackground(options.background);
+    const Background background = checkedBackground(options.look);
     const PictureInputs inputs = findPictures(options.inputs);
     const auto pairs = pairWithOutputs(inputs.pictures, options.output, options.matteOnly ? "-matte" : "-cutout",
                                        {options.model, background.imagePath});

@@ -7,17 +7,15 @@
 #include <vector>
 
 #include "inference/cli/exit_code.h"
-#include "inference/engine.h"
-#include "inference/look.h"
+#include "inference/cli/options.h"
 
 namespace matte {
 
 struct ImageOptions {
     std::vector<std::string> inputs;  ///< files, folders and patterns
     std::string output;               ///< a file or a folder: see pairWithOutputs()
-    std::string background = "blur";  ///< as parseBackground() reads it
-    Look look;                        ///< but for its background's kind, colour and strength
-    std::string model;                ///< empty: the default one
+    LookOptions look;
+    std::string model;  ///< empty: the default one
     EngineOptions engine;
     std::string method;  ///< of the ladder, for the network; empty: the engine's own
     bool matteOnly = false, json = false, quiet = false;

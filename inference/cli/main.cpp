@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <ctime>
 #include <exception>
-#include <map>
 #include <new>
 #include <string>
 #include <thread>
@@ -19,6 +18,7 @@
 #include "inference/cli/image_command.h"
 #include "inference/cli/info_command.h"
 #include "inference/cli/lab_command.h"
+#include "inference/cli/video_command.h"
 
 namespace matte {
 namespace {
@@ -30,10 +30,10 @@ const char* const kFooter =
     "is ever written over, and a result appears only when it is whole.\n"
     "\n"
     "Exit codes:\n"
-    "  0    every picture is done\n"
+    "  0    everything is done\n"
     "  1    something unexpected happened\n"
     "  2    the command line makes no sense\n"
-    "  3    a picture can't be read\n"
+    "  3    a picture or a video can't be read, or not to its end\n"
     "  4    a camera or an address can't be had\n"
     "  5    the model can't be used\n"
     "  6    the engine asked for can't be used\n"
@@ -72,36 +72,6 @@ private:
     std::jthread thread_;
 };
 
-/// An option that takes one of a few words. CLI11's own message for a wrong one lists the enumeration's numbers.
-template <typename T>
-void addChoice(CLI::App* app,
-               const std::string& name,
-               const std::string& help,
-               T& target,
-               const std::map<std::string, T>& choices) {
-    const auto choose = [name, &target, choices](const std::string& word) {
-        const auto found = choices.find(word);
-        if (found != choices.end()) {
-            target = found->second;
-            return;
-        }
-        std::string words;
-        for (const auto& choice : choices) words += (words.empty() ? "" : ", ") + choice.first;
-        throw Error(Area::usage, name + " does not know '" + word + "': use one of " + words + ".");
-    };
-    app->add_option_function<std::string>(name, choose, help)->type_name("WHICH");
-}
-
-void addEngineChoices(CLI::App* app, EngineOptions& engine) {
-    addChoice(app, "--engine", "What computes: auto, cpu or cuda", engine.kind,
-              {{"auto", EngineKind::automatic}, {"cpu", EngineKind::cpu}, {"cuda", EngineKind::cuda}});
-    app->add_option("--device", engine.device, "CUDA: the GPU with this number in matte-cli info; else the fastest")
-        ->check(CLI::Range(0, 1023).description(""))
-        ->type_name("N");
-    addChoice(app, "--precision", "fast, or fp32: every value in single precision, for comparing", engine.precision,
-              {{"fast", Precision::fast}, {"fp32", Precision::fp32}});
-}
-
 void addImageCommand(CLI::App& app, ImageOptions& options) {
     CLI::App* image = app.add_subcommand("image", "Cut the people out of photos and lay them over a new background");
     image->footer(kFooter);
@@ -110,29 +80,7 @@ void addImageCommand(CLI::App& app, ImageOptions& options) {
     image->add_option("-o,--output", options.output, "A file for one picture, else a folder")
         ->required()
         ->type_name("OUT");
-    image
-        ->add_option("--background", options.background,
-                     "blur, blur:N (1 to 100), color:#rrggbb, image:PATH, video:PATH (its first frame) or transparent")
-        ->capture_default_str()
-        ->type_name("WHAT");
-    addChoice(image, "--placement", "How image:PATH is laid in: fill, fit or stretch",
-              options.look.background.placement,
-              {{"fill", Placement::fill}, {"fit", Placement::fit}, {"stretch", Placement::stretch}});
-    image
-        ->add_option("--position", options.look.background.position,
-                     "Where it lies if it is wider or taller than the photo, 0 (left or top) to 1")
-        ->check(CLI::Range(0.0, 1.0).description(""))
-        ->capture_default_str()
-        ->type_name("P");
-    image->add_option("--threshold", options.look.threshold, "Where the edge lies, 0 to 1; lower keeps more")
-        ->capture_default_str()
-        ->type_name("T");
-    image->add_option("--softness", options.look.softness, "How soft the edge is, 0 to 1")
-        ->capture_default_str()
-        ->type_name("S");
-    image->add_flag_callback(
-        "--no-decontaminate", [&options] { options.look.decontaminate = false; },
-        "Leave the old background's colour on the edge");
+    addLookOptions(image, options.look, " (its first frame)");
     image->add_option("--model", options.model, "Another model: a .safetensors file, or portrait-lite")
         ->type_name("MODEL");
     addEngineChoices(image, options.engine);
@@ -152,15 +100,8 @@ void addImageCommand(CLI::App& app, ImageOptions& options) {
     image->add_flag("--quiet", options.quiet, "Print nothing but errors");
 }
 
-/// CLI11's own range check lets a NaN through.
-void checkUnitInterval(const char* option, float value) {
-    if (!(value >= 0 && value <= 1)) {
-        throw Error(Area::usage, std::string(option) + " must be between 0 and 1: try 0.5.");
-    }
-}
-
 ExitCode runCommandLine(int argc, char** argv, std::stop_token stop) {
-    CLI::App app("Replaces what is behind a person in photos.", "matte-cli");
+    CLI::App app("Replaces what is behind a person in photos and videos.", "matte-cli");
     app.set_version_flag("--version", std::string("matte-cli ") + MATTE_VERSION);
     app.require_subcommand(1);
     app.footer("matte-cli COMMAND --help tells more.\n\n" + std::string(kFooter));
@@ -171,6 +112,8 @@ ExitCode runCommandLine(int argc, char** argv, std::stop_token stop) {
     info->add_flag("--json", infoJson, "Print it as one JSON object");
     EvaluateOptions evaluateOptions;
     const CLI::App* evaluate = addEvaluateCommand(app, evaluateOptions);
+    VideoOptions videoOptions;
+    const CLI::App* video = addVideoCommand(app, videoOptions);
     BenchOptions benchOptions;
     CLI::App* bench = addBenchCommand(app, benchOptions);
     addEngineChoices(bench, benchOptions.engine);
@@ -198,9 +141,8 @@ ExitCode runCommandLine(int argc, char** argv, std::stop_token stop) {
     if (info->parsed()) return runInfoCommand(infoJson);
     if (bench->parsed()) return runBenchCommand(benchOptions, stop);
     if (evaluate->parsed()) return runEvaluateCommand(evaluateOptions, stop);
+    if (video->parsed()) return runVideoCommand(videoOptions, stop);
     if (lab->parsed()) return runLabCommand(labOptions, stop);
-    checkUnitInterval("--threshold", options.look.threshold);
-    checkUnitInterval("--softness", options.look.softness);
     return runImageCommand(options, stop);
 }
 
@@ -219,7 +161,7 @@ int main(int argc, char** argv) {
         printMessage(error.what());
         return exitCodeOf(error.area);
     } catch (const Cancelled&) {
-        printMessage("Interrupted: the pictures that were finished are whole, and the others are not there.");
+        printMessage("Interrupted: what was finished is whole, and the rest is not there.");
         return kExitInterrupted;
     } catch (const std::bad_alloc&) {
         printMessage("There is not enough memory: close other programs or scale the picture down.");

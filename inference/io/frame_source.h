@@ -37,6 +37,7 @@ struct SourceInfo {
     double rate = 0;     ///< frames a second; 0: not known, or as fast as they are read
     bool live = false;   ///< the frames come by themselves: those that nobody reads in time are lost
     std::string format;  ///< as it arrives: "MJPG", "NV12"
+    double frames = 0;   ///< of a video, as far as it says how many there are to be; else 0
 };
 
 class FrameSource {

@@ -10,11 +10,10 @@
 
 #include <opencv2/core.hpp>
 
+#include "inference/io/ffmpeg.h"
+
 extern "C" {
-#include <libavcodec/avcodec.h>
-#include <libavformat/avformat.h>
 #include <libavutil/display.h>
-#include <libswscale/swscale.h>
 }
 
 namespace matte {
@@ -27,17 +26,6 @@ using Seconds = std::chrono::duration<double>;
 constexpr int kMostDamaged = 4096;
 /// Without a word about it, pictures of so many lines are taken for BT.709, smaller ones for BT.601, as players do.
 constexpr int kHighDefinition = 720;
-
-template <auto release>
-struct Release {
-    template <typename T>
-    void operator()(T* thing) const {
-        release(&thing);
-    }
-};
-struct FreeScaler {
-    void operator()(SwsContext* scaler) const { sws_freeContext(scaler); }
-};
 
 /// Quarters clockwise by which the pictures must be turned to stand upright.
 int quartersToTurn(const AVStream& stream) {
@@ -160,10 +148,10 @@ struct VideoReader::State {
 
     AVFormatContext* format = nullptr;
     AVStream* stream = nullptr;
-    std::unique_ptr<AVCodecContext, Release<avcodec_free_context>> codec;
-    std::unique_ptr<AVPacket, Release<av_packet_free>> packet{av_packet_alloc()};
-    std::unique_ptr<AVFrame, Release<av_frame_free>> frame{av_frame_alloc()};
-    std::unique_ptr<SwsContext, FreeScaler> scaler;
+    ffmpeg::Codec codec;
+    ffmpeg::Packet packet{av_packet_alloc()};
+    ffmpeg::Frame frame{av_frame_alloc()};
+    ffmpeg::Scaler scaler;
     std::optional<Clock::time_point> until;
     Patience patience;
     Size coded, lying, upright;  ///< as decoded, with square pixels, and turned

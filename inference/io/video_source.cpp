@@ -58,7 +58,7 @@ public:
             if (settings_.paced && !clock_.sleepUntil(due, stop)) return std::nullopt;
             auto image = retrieve();
             if (!image) continue;
-            return Frame{std::move(image), number_ - 1, settings_.paced ? due : Clock::now()};
+            return Frame{std::move(image), number_ - 1, due};
         }
     }
     [[nodiscard]] SourceInfo info() const override { return info_; }
@@ -178,7 +178,7 @@ std::unique_ptr<FrameSource> makeSource(std::unique_ptr<VideoReader> reader,
                                         bool isAddress,
                                         const CaptureSettings& settings) {
     const bool isEndless = isAddress && !(reader->frames() > 0);
-    SourceInfo info{name, reader->size(), reader->rate(), settings.paced, reader->codec()};
+    SourceInfo info{name, reader->size(), reader->rate(), settings.paced, reader->codec(), reader->frames()};
     return std::make_unique<VideoSource>(std::move(reader), std::move(info), isEndless, settings);
 }
 

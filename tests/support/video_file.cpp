@@ -7,11 +7,54 @@
 #include <opencv2/core.hpp>
 #include <opencv2/videoio.hpp>
 
+#include "inference/io/ffmpeg.h"
+
 namespace matte::test {
 namespace {
 
 constexpr int kFirst = 25, kStep = 10, kMost = 20;  // levels of red
 constexpr int kGreen = 100, kBlue = 170;
+
+void check(bool done) {
+    if (!done) throw std::runtime_error("FFmpeg can't do what a test needs");
+}
+
+ffmpeg::Input openInput(const std::filesystem::path& path) {
+    AVFormatContext* input = nullptr;
+    check(avformat_open_input(&input, path.c_str(), nullptr, nullptr) >= 0);
+    ffmpeg::Input owner(input);
+    check(avformat_find_stream_info(input, nullptr) >= 0);
+    return owner;
+}
+
+void copyPictures(AVFormatContext* from, AVFormatContext* to, double later) {
+    const ffmpeg::Packet packet(av_packet_alloc());
+    const AVRational its = from->streams[0]->time_base;
+    while (av_read_frame(from, packet.get()) >= 0) {
+        const auto shift = std::int64_t(later / av_q2d(its));
+        packet->pts += shift;
+        packet->dts += shift;
+        av_packet_rescale_ts(packet.get(), its, to->streams[0]->time_base);
+        check(av_interleaved_write_frame(to, packet.get()) >= 0);
+    }
+}
+
+void writeRamp(AVFormatContext* to, double seconds) {
+    constexpr int kSamples = 100;  // a packet
+    const ffmpeg::Packet packet(av_packet_alloc());
+    for (int first = 0; first < int(seconds * kSoundRate); first += kSamples) {
+        check(av_new_packet(packet.get(), 2 * kSamples) >= 0);
+        for (int i = 0; i < kSamples; ++i) {
+            packet->data[2 * i] = std::uint8_t(first + i);
+            packet->data[2 * i + 1] = std::uint8_t((first + i) >> 8);
+        }
+        packet->stream_index = 1;
+        packet->pts = packet->dts = first;
+        packet->duration = kSamples;
+        av_packet_rescale_ts(packet.get(), {1, kSoundRate}, to->streams[1]->time_base);
+        check(av_interleaved_write_frame(to, packet.get()) >= 0);
+    }
+}
 
 }  // namespace
 
@@ -25,6 +68,47 @@ std::filesystem::path writeVideo(const std::filesystem::path& path, int frames, 
             cv::Mat(size.height, size.width, CV_8UC3, cv::Scalar(kBlue, kGreen, kFirst + kStep * (n % kMost))));
     }
     return path;
+}
+
+std::filesystem::path withSound(const std::filesystem::path& video, const std::filesystem::path& path, double later) {
+    const ffmpeg::Input from = openInput(video);
+    AVFormatContext* to = nullptr;
+    check(avformat_alloc_output_context2(&to, nullptr, nullptr, path.c_str()) >= 0);
+    AVStream* pictures = avformat_new_stream(to, nullptr);
+    check(avcodec_parameters_copy(pictures->codecpar, from->streams[0]->codecpar) >= 0);
+    pictures->codecpar->codec_tag = 0;
+    AVStream* sound = avformat_new_stream(to, nullptr);
+    sound->codecpar->codec_type = AVMEDIA_TYPE_AUDIO;
+    sound->codecpar->codec_id = AV_CODEC_ID_PCM_S16LE;
+    sound->codecpar->format = AV_SAMPLE_FMT_S16;
+    sound->codecpar->sample_rate = kSoundRate;
+    av_channel_layout_default(&sound->codecpar->ch_layout, 1);
+    sound->codecpar->bits_per_coded_sample = 16;
+    sound->codecpar->block_align = 2;
+    sound->time_base = {1, kSoundRate};
+    check(avio_open(&to->pb, path.c_str(), AVIO_FLAG_WRITE) >= 0 && avformat_write_header(to, nullptr) >= 0);
+    const double seconds = double(from->duration) / AV_TIME_BASE;
+    copyPictures(from.get(), to, later);
+    writeRamp(to, seconds + later);
+    check(av_write_trailer(to) >= 0);
+    avio_closep(&to->pb);
+    avformat_free_context(to);
+    return path;
+}
+
+std::vector<SoundPacket> soundOf(const std::filesystem::path& video) {
+    const ffmpeg::Input input = openInput(video);
+    const ffmpeg::Packet packet(av_packet_alloc());
+    std::vector<SoundPacket> packets;
+    const int sound = av_find_best_stream(input.get(), AVMEDIA_TYPE_AUDIO, -1, -1, nullptr, 0);
+    while (sound >= 0 && av_read_frame(input.get(), packet.get()) >= 0) {
+        if (packet->stream_index == sound && packet->size >= 2) {
+            const double unit = av_q2d(input->streams[sound]->time_base);
+            packets.push_back({double(packet->pts) * unit, packet->data[0] | packet->data[1] << 8});
+        }
+        av_packet_unref(packet.get());
+    }
+    return packets;
 }
 
 int videoFrameIn(const Image& picture) {

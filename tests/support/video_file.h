@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include "inference/image.h"
 
@@ -14,6 +15,19 @@ std::filesystem::path writeVideo(const std::filesystem::path& path,
                                  int frames = 5,
                                  double rate = 25,
                                  Size size = {96, 64});
+
+/// A second copy of a video (.mov or .mkv) with sound, PCM of 16 bits: sample number n is n, kSoundRate of them a
+/// second, from the beginning; the pictures begin `later` seconds after it.
+constexpr int kSoundRate = 8000;
+std::filesystem::path withSound(const std::filesystem::path& video,
+                                const std::filesystem::path& path,
+                                double later = 0);
+/// The first sample and its time in seconds of every packet of a video's sound; empty: there is none.
+struct SoundPacket {
+    double time = 0;
+    int sample = 0;
+};
+std::vector<SoundPacket> soundOf(const std::filesystem::path& video);
 
 /// Which frame of such a video is in the middle of a picture, bgr8 or rgba8; -1 when it is none.
 int videoFrameIn(const Image& picture);

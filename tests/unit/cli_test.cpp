@@ -59,7 +59,7 @@ TEST_F(Cli, TellsItsVersionAndHelp) {
     EXPECT_EQ(version.err, "");
     const Outcome help = runCli({"--help"});
     EXPECT_EQ(help.exitCode, 0);
-    for (const char* part : {"image", "info", "Exit codes", "130  interrupted"}) {
+    for (const char* part : {"image", "video", "info", "Exit codes", "130  interrupted"}) {
         EXPECT_NE(help.out.find(part), std::string::npos) << part;
     }
     const Outcome imageHelp = runCli({"image", "--help"});

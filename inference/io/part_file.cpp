@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/io/part_file.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "inference/error.h"
+
+namespace matte {
+namespace {
+
+/// The file behind a symbolic link, so that the link stays one.
+std::filesystem::path behindLinks(const std::filesystem::path& path) {
+    std::error_code error;
+    const auto real = std::filesystem::canonical(path, error);
+    return error ? path : real;
+}
+
+}  // namespace
+
+bool writeAll(int file, std::span<const std::uint8_t> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(file, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return false;
+        bytes = bytes.subspan(std::size_t(written));
+    }
+    return true;
+}
+
+PartFile::PartFile(const std::filesystem::path& target) : target_(behindLinks(target)) {
+    static std::atomic<unsigned> counter = 0;
+    // A short name of its own: the target's may already be as long as a name can be.
+    const std::string begin = ".matte-" + std::to_string(::getpid()) + "-";
+    // Where process numbers come again, in containers above all, an interrupted one's file may be in the way.
+    for (int tries = 0; tries < 1000; ++tries) {
+        path_ = target_.parent_path() / (begin + std::to_string(counter++) + ".part");
+        file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file_ >= 0 || errno != EEXIST) break;
+    }
+    if (file_ >= 0) return;
+    throw Error(Area::output,
+                target_.string() + " can't be written (" + std::strerror(errno) + "): choose another folder.");
+}
+
+PartFile::~PartFile() {
+    if (file_ >= 0) ::close(file_);
+    if (!renamed_) ::unlink(path_.c_str());
+}
+
+bool PartFile::write(std::span<const std::uint8_t> bytes) {
+    if (writeAll(file_, bytes)) return true;
+    reason_ = errno;
+    return false;
+}
+
+std::int64_t PartFile::seek(std::int64_t offset, int whence) {
+    return ::lseek(file_, offset, whence);
+}
+
+void PartFile::fail() const {
+    throw Error(Area::output, target_.string() + " can't be written (" + std::strerror(reason_) +
+                                  "): free some space or choose another folder.");
+}
+
+void PartFile::moveOverTarget() {
+    const auto check = [this](int result) {
+        if (result == 0) return;
+        reason_ = errno;
+        fail();
+    };
+    struct stat old {};
+    if (::stat(target_.c_str(), &old) == 0) ::fchmod(file_, old.st_mode & 07777);
+    check(::fsync(file_));
+    const int file = file_;
+    file_ = -1;
+    check(::close(file));
+    check(::rename(path_.c_str(), target_.c_str()));
+    renamed_ = true;
+}
+
+}  // namespace matte

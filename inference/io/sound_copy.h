@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// SoundCopy: the first sound of a video file, packet by packet as it is, into a file that FFmpeg writes. One thread at
+// a time.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+struct AVFormatContext;
+
+namespace matte {
+
+class SoundCopy {
+public:
+    /// Null when the file has no sound. An absolute path.
+    static std::unique_ptr<SoundCopy> open(const std::filesystem::path& video);
+    ~SoundCopy();
+    SoundCopy(const SoundCopy&) = delete;
+    SoundCopy& operator=(const SoundCopy&) = delete;
+
+    [[nodiscard]] std::string codec() const;  ///< "aac"
+    /// Before the header of `file` is written. False when its form holds no such sound, and after that there is none.
+    bool addTo(AVFormatContext& file);
+    /// What is to be heard before this time, in seconds from the video's first picture. False when it can't be written.
+    bool writeUntil(AVFormatContext& file, double seconds);
+
+private:
+    struct State;
+    explicit SoundCopy(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace matte

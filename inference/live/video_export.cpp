@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/live/video_export.h"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "inference/error.h"
+#include "inference/io/background_file.h"
+#include "inference/io/video_source.h"
+#include "inference/io/video_writer.h"
+
+namespace matte {
+namespace {
+
+namespace fs = std::filesystem;
+using Seconds = std::chrono::duration<double>;
+
+/// Frames of a video one after the other, each with its time from the first.
+class TimedFrames {
+public:
+    TimedFrames(const fs::path& path, CaptureSettings settings) {
+        settings.paced = false;
+        source_ = openVideo(path, settings);
+        if (source_->info().size.pixels() > kLargestVideo) {
+            throw Error(Area::input,
+                        path.string() + " has larger pictures than 7680x4320: scale the video down first.");
+        }
+    }
+    [[nodiscard]] SourceInfo info() const { return source_->info(); }
+
+    std::optional<Frame> next(const std::stop_token& stop) {
+        auto frame = source_->read(stop);
+        if (frame && !begin_) begin_ = frame->captured;
+        return frame;
+    }
+    [[nodiscard]] Seconds timeOf(const Frame& frame) const { return frame.captured - *begin_; }
+
+private:
+    std::unique_ptr<FrameSource> source_;
+    std::optional<std::chrono::steady_clock::time_point> begin_;
+};
+
+CaptureSettings repeated(PixelMemory memory) {
+    CaptureSettings settings;
+    settings.repeat = true;
+    settings.memory = memory;
+    return settings;
+}
+
+/// The video behind the person, over and over: at each time of the whole the frame that is to be seen then.
+class MovingBackground {
+public:
+    MovingBackground(const fs::path& path, PixelMemory memory) : frames_(path, repeated(memory)) {}
+
+    /// Times only grow.
+    std::shared_ptr<const Image> at(Seconds time, const std::stop_token& stop) {
+        while (!ended_ && (!shown_ || (next_ && frames_.timeOf(*next_) <= time))) {
+            if (next_) shown_ = std::move(next_->image);
+            next_ = frames_.next(stop);
+            ended_ = !next_;
+        }
+        return shown_;
+    }
+
+private:
+    TimedFrames frames_;
+    std::shared_ptr<const Image> shown_;
+    std::optional<Frame> next_;
+    bool ended_ = false;
+};
+
+void refuseSameFile(const fs::path& read, const fs::path& written) {
+    std::error_code error;
+    if (!fs::equivalent(read, written, error)) return;
+    throw Error(Area::usage, written.string() + " is read for this video: give the result another name.");
+}
+
+/// The alpha of a transparent picture, gray8.
+void alphaInto(const Image& picture, Image& matte) {
+    for (int y = 0; y < matte.size().height; ++y) {
+        const std::uint8_t* from = picture.row(y) + 3;
+        std::uint8_t* to = matte.row(y);
+        for (int x = 0; x < matte.size().width; ++x) to[x] = from[x * 4];
+    }
+}
+
+class Export {
+public:
+    Export(Engine& engine, const VideoExport& job, std::stop_token stop)
+        : engine_(engine), job_(job), stop_(std::move(stop)), look_(job.look), frames_(job.input, settings(engine)) {
+        if (job.matteOnly) look_.background.kind = Background::Kind::transparent;
+        const Background& background = look_.background;
+        const bool isFile = background.kind == Background::Kind::image;
+        refuseSameFile(job.input, job.output);
+        if (isFile) refuseSameFile(background.imagePath, job.output);
+        if (isFile && background.moving) behind_.emplace(background.imagePath, engine.frameMemory());
+        VideoForm form;
+        form.size = frames_.info().size;
+        form.rate = frames_.info().rate;
+        form.transparent = background.kind == Background::Kind::transparent && !job.matteOnly;
+        form.soundFrom = job.matteOnly ? fs::path() : job.input;
+        writer_ = std::make_unique<VideoWriter>(job.output, form);
+        if (job.matteOnly) matte_.emplace(form.size, PixelFormat::gray8);
+        result_.size = form.size;
+        result_.codec = writer_->codec();
+        result_.soundProblem = writer_->soundProblem();
+    }
+
+    VideoExportResult run(const std::function<void(std::uint64_t, double)>& progress) {
+        engine_.forget();
+        while (const auto frame = next()) {
+            const Seconds time = frames_.timeOf(*frame);
+            if (behind_) {
+                if (auto image = behind_->at(time, stop_)) look_.background.image = std::move(image);
+            }
+            engine_.submit(*frame, look_);
+            underWay_.push_back(time);
+            if (int(underWay_.size()) == engine_.slots()) writeOldest(progress);
+        }
+        while (!underWay_.empty()) writeOldest(progress);
+        if (result_.frames == 0) {
+            throw Error(Area::input, job_.input.string() + " has no picture that can be read: choose another video.");
+        }
+        writer_->finish();
+        result_.seconds += 1 / frames_.info().rate;  // the last picture's
+        return result_;
+    }
+
+private:
+    static CaptureSettings settings(const Engine& engine) {
+        CaptureSettings settings;
+        settings.whole = true;
+        settings.memory = engine.frameMemory();
+        return settings;
+    }
+
+    /// Null at the end, also where the video breaks off: what was read by then is worth having.
+    std::optional<Frame> next() {
+        std::optional<Frame> frame;
+        try {
+            frame = frames_.next(stop_);
+        } catch (const Error& error) {
+            if (result_.frames + underWay_.size() == 0) throw;
+            result_.inputProblem = error.what();
+        }
+        if (stop_.stop_requested()) throw Cancelled{};
+        return frame;
+    }
+
+    void writeOldest(const std::function<void(std::uint64_t, double)>& progress) {
+        const Output output = engine_.take();
+        const auto picture = output.picture->image();
+        if (matte_) alphaInto(*picture, *matte_);
+        const Seconds time = underWay_.front();
+        underWay_.pop_front();
+        writer_->write(matte_ ? matte_->view() : picture->view(), time);
+        ++result_.frames;
+        result_.seconds = time.count();
+        if (progress) progress(result_.frames, frames_.info().frames);
+    }
+
+    Engine& engine_;
+    const VideoExport& job_;
+    std::stop_token stop_;
+    Look look_;
+    TimedFrames frames_;
+    std::optional<MovingBackground> behind_;
+    std::unique_ptr<VideoWriter> writer_;
+    std::optional<Image> matte_;
+    std::deque<Seconds> underWay_;
+    VideoExportResult result_;
+};
+
+}  // namespace
+
+VideoExportResult exportVideo(Engine& engine,
+                              const VideoExport& job,
+                              const std::function<void(std::uint64_t done, double of)>& progress,
+                              std::stop_token stop) {
+    return Export(engine, job, std::move(stop)).run(progress);
+}
+
+}  // namespace matte

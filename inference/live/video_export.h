@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole video with another background, written to a file: every frame, at its time, as steady as live ones, with the
+// video's sound. The calling thread does it all.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <stop_token>
+#include <string>
+
+#include "inference/engine.h"
+#include "inference/look.h"
+
+namespace matte {
+
+struct VideoExport {
+    std::filesystem::path input, output;
+    Look look;               ///< a transparent background: the file is transparent
+    bool matteOnly = false;  ///< the matte as grey pictures, white for the person
+};
+
+struct VideoExportResult {
+    Size size;
+    std::uint64_t frames = 0;
+    double seconds = 0;        ///< of the video
+    std::string codec;         ///< "h264"
+    std::string soundProblem;  ///< why there is no sound; else empty
+    std::string inputProblem;  ///< why the video ends before its end; what could be read is written. Else empty
+};
+
+/// `progress` is called after each frame with how many are done, and of how many (0: not known). Throws Error (input:
+/// no video, or none of its frames can be read; output; engine) and Cancelled: then there is no file, or the old one.
+VideoExportResult exportVideo(Engine& engine,
+                              const VideoExport& job,
+                              const std::function<void(std::uint64_t done, double of)>& progress,
+                              std::stop_token stop = {});
+
+}  // namespace matte

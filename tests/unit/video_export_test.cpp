@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole video gets another background: each of its frames at its time, before the background's frame of that time.
+#include <array>
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+
+#include "inference/error.h"
+#include "inference/io/background_file.h"
+#include "inference/io/video_reader.h"
+#include "inference/live/video_export.h"
+#include "tests/support/model_file.h"
+#include "tests/support/scratch_folder.h"
+#include "tests/support/video_file.h"
+
+namespace matte {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::unique_ptr<Engine> smallEngine() {
+    const auto bytes = test::encodeSafetensors(test::randomUNet({4, 8, 16}, 1));
+    return Engine::create(UNet::load(Safetensors::parse(bytes, "tiny")),
+                          {.kind = EngineKind::cpu, .threads = 2, .networkLongestSide = 64});
+}
+
+/// Nobody is seen, or everybody: the composite is the background alone, or the video.
+Look nobody(const std::string& background) {
+    Look look;
+    look.background = parseBackground(background);
+    look.threshold = 1;
+    look.softness = 0;
+    return look;
+}
+Look everybody(const std::string& background) {
+    Look look = nobody(background);
+    look.threshold = 0;
+    look.decontaminate = look.removeSpecks = false;
+    return look;
+}
+
+/// Which of writeVideo()'s frames each picture of a video is.
+std::vector<int> framesIn(const fs::path& path) {
+    std::vector<int> numbers;
+    const auto reader = VideoReader::open(path.string(), false, {});
+    if (!reader) return numbers;
+    Image image(reader->size(), PixelFormat::bgr8);
+    while (reader->grab() && reader->retrieve(image)) numbers.push_back(test::videoFrameIn(image));
+    return numbers;
+}
+
+class VideoExportTest : public testing::Test {
+protected:
+    [[nodiscard]] fs::path at(const char* name) const { return folder_ / name; }
+    VideoExportResult run(const VideoExport& job) {
+        return exportVideo(*engine_, job, [this](std::uint64_t done, double of) { last_ = {done, of}; });
+    }
+
+    test::ScratchFolder folder_;
+    std::unique_ptr<Engine> engine_ = smallEngine();
+    std::pair<std::uint64_t, double> last_;
+};
+
+TEST_F(VideoExportTest, WritesEveryFrameAtItsTime) {
+    const auto input = test::writeVideo(at("in.mp4"), 12, 25);
+    const auto result = run({input, at("out.mp4"), everybody("color:#00ff00")});
+    EXPECT_EQ(framesIn(at("out.mp4")), (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+    EXPECT_EQ(result.frames, 12U);
+    EXPECT_EQ(result.size, (Size{96, 64}));
+    EXPECT_NEAR(result.seconds, 12 / 25.0, 0.002);
+    EXPECT_EQ(result.inputProblem + result.soundProblem, "");
+    EXPECT_EQ(last_.first, 12U);
+    EXPECT_EQ(last_.second, 12);
+}
+
+// A video behind the person that has fewer pictures a second, and is shorter, is begun again.
+TEST_F(VideoExportTest, ShowsTheBackgroundsFrameOfThatTime) {
+    const auto input = test::writeVideo(at("in.mp4"), 12, 25);
+    test::writeVideo(at("behind.mp4"), 4, 12.5);
+    Look look = nobody("video:" + at("behind.mp4").string());
+    readBackground(look.background);
+    run({input, at("out.mp4"), look});
+    EXPECT_EQ(framesIn(at("out.mp4")), (std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3, 0, 0, 1, 1}));
+}
+
+TEST_F(VideoExportTest, WritesTheMatteAlone) {
+    const auto input = test::writeVideo(at("in.mp4"), 5, 25);
+    run({input, at("all.mp4"), everybody("blur"), true});
+    run({input, at("none.mp4"), nobody("blur"), true});
+    for (const auto& [name, level] : {std::pair("all.mp4", 255), std::pair("none.mp4", 0)}) {
+        const auto reader = VideoReader::open(at(name).string(), false, {});
+        Image image(reader->size(), PixelFormat::bgr8);
+        for (int i = 0; i < 5; ++i) {
+            ASSERT_TRUE(reader->grab() && reader->retrieve(image)) << name;
+            for (int c = 0; c < 3; ++c) EXPECT_NEAR(image.row(32)[48 * 3 + c], level, 2) << name;
+        }
+        EXPECT_FALSE(reader->grab());
+    }
+}
+
+TEST_F(VideoExportTest, TakesTheSoundAlong) {
+    const auto input = test::withSound(test::writeVideo(at("silent.mp4"), 10, 25), at("in.mov"));
+    run({input, at("out.mov"), everybody("blur")});
+    EXPECT_FALSE(test::soundOf(at("out.mov")).empty());
+    run({input, at("matte.mov"), everybody("blur"), true});
+    EXPECT_TRUE(test::soundOf(at("matte.mov")).empty());
+}
+
+TEST_F(VideoExportTest, KeepsWhatCouldBeReadOfABrokenVideo) {
+    const auto whole = test::readBytes(test::writeVideo(at("whole.avi"), 40, 25));
+    test::writeBytes(at("cut.avi"), std::span(whole).first(whole.size() / 2));
+    const auto result = run({at("cut.avi"), at("out.mp4"), everybody("blur")});
+    EXPECT_NE(result.inputProblem.find("breaks off"), std::string::npos) << result.inputProblem;
+    EXPECT_GT(result.frames, 5U);
+    EXPECT_EQ(framesIn(at("out.mp4")).size(), result.frames);
+}
+
+TEST_F(VideoExportTest, RefusesAndLeavesNothing) {
+    const auto input = test::writeVideo(at("in.mp4"), 5, 25);
+    const auto before = test::readBytes(input);
+    const auto refusal = [&](const VideoExport& job) -> std::string {
+        try {
+            run(job);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    const Look look = everybody("blur");
+    EXPECT_EQ(refusal({input, input, look}), input.string() + " is read for this video: give the result another name.");
+    fs::create_symlink(input, at("link.mp4"));
+    EXPECT_NE(refusal({input, at("link.mp4"), look}), "");
+    EXPECT_EQ(test::readBytes(input), before);
+    EXPECT_EQ(refusal({at("none.mp4"), at("out.mp4"), look}),
+              "There is no file " + at("none.mp4").string() + ": check its name.");
+    EXPECT_NE(refusal({input, at("out.mp4"), everybody("transparent")}).find("can't be transparent"),
+              std::string::npos);
+    EXPECT_FALSE(fs::exists(at("out.mp4")));
+}
+
+TEST_F(VideoExportTest, LeavesNothingWhenItIsStopped) {
+    const auto input = test::writeVideo(at("in.mp4"), 12, 25);
+    std::stop_source stop;
+    const auto stopAfterThree = [&](std::uint64_t done, double) {
+        if (done == 3) stop.request_stop();
+    };
+    EXPECT_THROW(exportVideo(*engine_, {input, at("out.mp4"), everybody("blur")}, stopAfterThree, stop.get_token()),
+                 Cancelled);
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), {}), 1) << "only the video itself";
+}
+
+}  // namespace
+}  // namespace matte
