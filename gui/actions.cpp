@@ -27,6 +27,7 @@ constexpr Row kRows[] = {
     {ActionId::openSample, MATTE_TR("Open the &Sample"), "person", "", MATTE_TR("Try Matte on the sample portrait")},
     {ActionId::paste, MATTE_TR("&Paste"), "paste", "Ctrl+V", MATTE_TR("Open the picture or file on the clipboard")},
     {ActionId::exportPicture, MATTE_TR("&Export…"), "export", "Ctrl+E; Ctrl+S", MATTE_TR("Save the picture to a file"), needsPhoto},
+    {ActionId::exportVideo, MATTE_TR("Export a &Video…"), "video", "Ctrl+Shift+E", MATTE_TR("Write a whole video with the new background to a file")},
     {ActionId::copyCutout, MATTE_TR("&Copy Cut-out"), "copy", "Ctrl+C", MATTE_TR("Copy the person alone, with transparency"), needsPhoto},
     {ActionId::copyPicture, MATTE_TR("Copy Pict&ure"), "copy", "Ctrl+Shift+C", MATTE_TR("Copy the picture with its new background"), needsPhoto},
     {ActionId::quit, MATTE_TR("&Quit"), "", "Ctrl+Q", MATTE_TR("Close Matte")},

@@ -17,6 +17,7 @@ enum class ActionId {
     openSample,
     paste,
     exportPicture,
+    exportVideo,
     copyCutout,
     copyPicture,
     quit,

@@ -59,6 +59,11 @@ void Banner::showDone(const QString& sentence, const QString& file) {
     hideLater_.start(kDoneShownFor);
 }
 
+void Banner::showResult(const QString& sentence, const QString& file) {
+    hideLater_.stop();
+    showText(sentence, false, file);
+}
+
 void Banner::showText(const QString& sentence, bool error, const QString& file) {
     error_ = error;
     file_ = file;

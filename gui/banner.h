@@ -19,6 +19,8 @@ public:
     void showError(const QString& sentence);
     /// Goes away by itself. With `file`, offers to open its folder.
     void showDone(const QString& sentence, const QString& file = {});
+    /// As showDone(), but stays: of work that took so long that nobody may be there.
+    void showResult(const QString& sentence, const QString& file);
     void dismiss();
     [[nodiscard]] QString text() const;
     [[nodiscard]] bool isError() const { return error_; }

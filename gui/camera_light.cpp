@@ -4,6 +4,7 @@
 #include <QPainter>
 
 #include <algorithm>
+#include <cmath>
 
 namespace matte {
 namespace {
@@ -29,8 +30,9 @@ void CameraLight::showCapturing(const QString& name, bool camera) {
 }
 
 QSize CameraLight::sizeHint() const {
-    const int text = std::min(fontMetrics().horizontalAdvance(text_), kMostWidth);
-    return {text + 2 * kSide + kDot + kGap, kHeight};
+    // Rounded up: in a pixel's fraction too little the text would be elided.
+    const int text = int(std::ceil(QFontMetricsF(font()).horizontalAdvance(text_))) + 1;
+    return {std::min(text, kMostWidth) + 2 * kSide + kDot + kGap, kHeight};
 }
 
 void CameraLight::paintEvent(QPaintEvent*) {

@@ -9,6 +9,7 @@
 #include <QMessageBox>
 #include <QStandardPaths>
 
+#include "inference/io/background_file.h"
 #include "inference/io/image_file.h"
 
 namespace matte {
@@ -32,6 +33,28 @@ QString askForFile(QWidget* parent, const QString& title, const QString& filter,
     QString path = QFileDialog::getOpenFileName(parent, title, folderOrPictures(folder), filters);
     if (!path.isEmpty()) folder = QFileInfo(path).absolutePath();
     return path;
+}
+
+/// Where to write to. Where `isComplete` says that the name lacks its extension, the chosen filter's first is added.
+template <typename IsComplete>
+QString askForTarget(QWidget* parent,
+                     const QString& title,
+                     const QString& suggestion,
+                     const QStringList& filters,
+                     QString& folder,
+                     IsComplete isComplete) {
+    QString filter = filters.first(), start = QDir(folderOrPictures(folder)).filePath(suggestion);
+    for (;;) {
+        QString path = QFileDialog::getSaveFileName(parent, title, start, filters.join(";;"), &filter);
+        if (path.isEmpty()) return path;
+        folder = QFileInfo(path).absolutePath();
+        if (isComplete(path)) return path;
+        start = path;
+        path += "." + filter.section("*.", 1, 1).section(QChar(')'), 0, 0).section(' ', 0, 0);
+        // The dialog asked about the name that was typed, not about this one.
+        const QString question = text("%1 is there already. Replace it?").arg(QFileInfo(path).fileName());
+        if (!QFileInfo::exists(path) || QMessageBox::question(parent, title, question) == QMessageBox::Yes) return path;
+    }
 }
 
 }  // namespace
@@ -69,24 +92,25 @@ QString askForAddress(QWidget* parent) {
         .trimmed();
 }
 
+QString askForVideoToExport(QWidget* parent, QString& folder) {
+    return askForFile(parent, text("Export a Video: Which One?"), text("Videos (%1)").arg(kVideos), folder);
+}
+
+QString askForVideoExport(QWidget* parent, QString& folder, const QString& video, bool transparent) {
+    const QString mp4 = "MP4 (*.mp4)", mov = "QuickTime (*.mov)", webm = "WebM (*.webm)", mkv = "Matroska (*.mkv)";
+    const QStringList filters = transparent ? QStringList{webm, mov} : QStringList{mp4, mov, webm, mkv};
+    const QString suggestion = QFileInfo(video).completeBaseName() + (transparent ? "-matte.webm" : "-matte.mp4");
+    return askForTarget(parent, text("Export the Video"), suggestion, filters, folder,
+                        [](const QString& path) { return hasVideoExtension(path.toStdString()); });
+}
+
 QString askForExport(QWidget* parent, QString& folder, const QString& photoName, bool transparent) {
     const QString png = "PNG (*.png)", jpeg = "JPEG (*.jpg *.jpeg)", webp = "WebP (*.webp)",
                   tiff = "TIFF (*.tif *.tiff)";
     const QStringList filters = transparent ? QStringList{png, webp, tiff, jpeg} : QStringList{png, jpeg, webp, tiff};
     const QString suggestion = QFileInfo(photoName).completeBaseName() + "-matte.png";
-    QString filter = filters.first(), start = QDir(folderOrPictures(folder)).filePath(suggestion);
-    for (;;) {
-        const QString title = text("Export the Picture");
-        QString path = QFileDialog::getSaveFileName(parent, title, start, filters.join(";;"), &filter);
-        if (path.isEmpty()) return path;
-        folder = QFileInfo(path).absolutePath();
-        if (hasImageExtension(path.toStdString())) return path;
-        start = path;
-        path += "." + filter.section("*.", 1, 1).section(QChar(')'), 0, 0).section(' ', 0, 0);
-        // The dialog asked about the name that was typed, not about this one.
-        const QString question = text("%1 is there already. Replace it?").arg(QFileInfo(path).fileName());
-        if (!QFileInfo::exists(path) || QMessageBox::question(parent, title, question) == QMessageBox::Yes) return path;
-    }
+    return askForTarget(parent, text("Export the Picture"), suggestion, filters, folder,
+                        [](const QString& path) { return hasImageExtension(path.toStdString()); });
 }
 
 }  // namespace matte

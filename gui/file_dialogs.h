@@ -16,6 +16,10 @@ namespace matte {
 /// An address that a video comes from.
 [[nodiscard]] QString askForAddress(QWidget* parent);
 [[nodiscard]] QString askForStatistics(QWidget* parent, QString& folder);
+/// Which video is to get another background.
+[[nodiscard]] QString askForVideoToExport(QWidget* parent, QString& folder);
+/// Suggests a name after `video`'s; the extension decides about the form, and is added where it is missing.
+[[nodiscard]] QString askForVideoExport(QWidget* parent, QString& folder, const QString& video, bool transparent);
 /// Suggests a name beside `photoName`; the extension decides about the format, and is added where it is missing.
 [[nodiscard]] QString askForExport(QWidget* parent, QString& folder, const QString& photoName, bool transparent);
 

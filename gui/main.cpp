@@ -34,8 +34,23 @@ matte::PhotoSession::EngineFactory photoEngine(const matte::CommandLine& line) {
     };
 }
 
-/// Where the processor has to keep up with a camera, the light model does the work, unless another was named. `methods`
-/// says by which method its network runs.
+/// Where the processor has to do all the work, frame after frame, the light model does it, unless `model` names
+/// another.
+std::unique_ptr<matte::Engine> makeFrameEngine(std::string& model, const matte::EngineOptions& options) {
+    auto engine = makeEngine(model, options);
+    if (!model.empty() || engine->info().kind != matte::EngineKind::cpu) return engine;
+    model = kLiteModel;
+    return makeEngine(model, options);
+}
+
+matte::PhotoSession::EngineFactory videoEngine(const matte::CommandLine& line) {
+    return [options = line.engine, named = line.model.toStdString()] {
+        std::string model = named;
+        return makeFrameEngine(model, options);
+    };
+}
+
+/// `methods` says by which method its network runs.
 matte::PhotoSession::EngineFactory liveEngine(const matte::CommandLine& line,
                                               const std::shared_ptr<matte::ladder::MethodSwitch>& methods,
                                               const std::shared_ptr<const matte::DrawingDevice>& drawing) {
@@ -44,11 +59,7 @@ matte::PhotoSession::EngineFactory liveEngine(const matte::CommandLine& line,
             matte::EngineOptions options = given;
             options.windowsDevice = drawing->uuid();
             std::string model = named;
-            auto engine = makeEngine(model, options);
-            if (model.empty() && engine->info().kind == matte::EngineKind::cpu) {
-                model = kLiteModel;
-                engine = makeEngine(model, options);
-            }
+            auto engine = makeFrameEngine(model, options);
             const matte::ladder::SwitchingEngine::Setup setup{[model] { return loadModel(model); }, options};
             return std::make_unique<matte::ladder::SwitchingEngine>(std::move(engine), setup, methods);
         };
@@ -84,6 +95,7 @@ int main(int argc, char** argv) {
     const auto drawing = std::make_shared<matte::DrawingDevice>();
     const matte::Startup startup{.background = line.background,
                                  .makeLiveEngine = liveEngine(line, methods, drawing),
+                                 .makeVideoEngine = videoEngine(line),
                                  .methods = methods,
                                  .interop = line.interop};
     QSettings& store = line.config.isEmpty() ? own : named;

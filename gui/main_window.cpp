@@ -28,6 +28,7 @@
 #include "gui/status_line.h"
 #include "gui/timing_overlay.h"
 #include "gui/toggle.h"
+#include "gui/video_exporter.h"
 #include "gui/viewport.h"
 #include "gui/window_bars.h"
 #include "inference/error.h"
@@ -66,6 +67,7 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
       keys_(new LookKeys(document_, actions_, this)),
       profiles_(new Profiles(settings_.live.profiles, this)),
       snapshots_(new Snapshots(live_, this)),
+      exporter_(new VideoExporter(startup.makeVideoEngine ? startup.makeVideoEngine : makeEngine, this)),
       bare_(new BareWindow(*this, bars_->parts() + QList<QWidget*>{panel_, status_}, canvas_->viewport())) {
     liveControl_->setParent(this);
     canvas_->viewport().allowInterop(startup.interop);
@@ -77,6 +79,7 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
     connectLive();
     connectRecords();
     connectProfiles();
+    connectExporter();
     session_.prepare();
     restoreSettings(startup.background);
     if (startup.watchCameras) watchCameras();
@@ -87,6 +90,7 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
 MainWindow::~MainWindow() {
     live_.stop();
     delete liveControl_;
+    delete exporter_;
     delete takeCentralWidget();
 }
 
@@ -282,6 +286,7 @@ void MainWindow::openSample() {
 
 void MainWindow::cancel() {
     session_.cancel();
+    exporter_->cancel();
     giveUpPicture();
 }
 
@@ -316,6 +321,7 @@ void MainWindow::saveSettings() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+    if (!mayEndExport()) return event->ignore();
     session_.cancel();
     actions_[ActionId::trace]->setChecked(false);
     if (methods_) methods_->makeWay();

@@ -27,12 +27,14 @@ class LookPanel;
 class Profiles;
 class Snapshots;
 class StatusLine;
+class VideoExporter;
 class WindowBars;
 
 /// What the command line, or a test, has to say.
 struct Startup {
-    std::optional<Background> background{};        ///< goes before the one that was remembered
-    PhotoSession::EngineFactory makeLiveEngine{};  ///< none: as for the photos
+    std::optional<Background> background{};         ///< goes before the one that was remembered
+    PhotoSession::EngineFactory makeLiveEngine{};   ///< none: as for the photos
+    PhotoSession::EngineFactory makeVideoEngine{};  ///< for videos that are written; none: as for the photos
     LiveSession::OpenSource open = LiveSession::openNamed;
     std::shared_ptr<ladder::MethodSwitch> methods{};  ///< of the live engine; none: it has no choice of methods
     bool interop = true;                              ///< live pictures may stay on the GPU
@@ -63,6 +65,8 @@ public:
     /// A picture or a video, once it was read; unless another background was chosen until then.
     void setBackgroundPicture(const QString& path);
     void exportTo(const QString& path);
+    /// Writes the whole video with what stands behind the person now; live mode's source stops for it.
+    void exportVideo(const QString& video, const QString& path);
     void setShowing(Showing showing);
     void setMode(Mode mode);
     /// Enters live mode with what `text` names, as parseSource() reads it, and starts; empty text is nothing.
@@ -70,6 +74,7 @@ public:
     /// Takes over a profile's look, as one step, and its source. An index that is none changes nothing.
     void applyProfile(int index);
     [[nodiscard]] Profiles& profiles() { return *profiles_; }
+    [[nodiscard]] VideoExporter& exporter() { return *exporter_; }
     [[nodiscard]] Snapshots& snapshots() { return *snapshots_; }
     [[nodiscard]] BareWindow& bare() { return *bare_; }
 
@@ -122,6 +127,9 @@ private:
     void connectLive();
     void connectRecords();
     void connectProfiles();
+    void connectExporter();
+    void askForVideoExport();
+    [[nodiscard]] bool mayEndExport();
     void watchCameras();
     void restoreSettings(const std::optional<Background>& background);
 
@@ -164,6 +172,7 @@ private:
     LookKeys* keys_;
     Profiles* profiles_;
     Snapshots* snapshots_;
+    VideoExporter* exporter_;
     BareWindow* bare_;
     Showing showing_ = Showing::result;
     std::optional<RenderRequest> requested_;

@@ -24,7 +24,8 @@ constexpr double kZoomStep = 1.25;
 }  // namespace
 
 void MainWindow::connectSession() {
-    connect(&session_, &PhotoSession::busyChanged, &canvas_->progress(), &ProgressPill::setStage);
+    connect(&session_, &PhotoSession::busyChanged, &canvas_->progress(),
+            [this](const QString& stage) { canvas_->progress().setStage(stage); });
     connect(&session_, &PhotoSession::failed, &canvas_->banner(), &Banner::showError);
     connect(&session_, &PhotoSession::failed, this, &MainWindow::failed);
     connect(&session_, &PhotoSession::opened, this, &MainWindow::photoOpened);

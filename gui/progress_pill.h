@@ -6,6 +6,7 @@
 #include <QTimer>
 
 class QLabel;
+class QProgressBar;
 
 namespace matte {
 
@@ -14,8 +15,9 @@ class ProgressPill : public QFrame {
 
 public:
     explicit ProgressPill(QWidget* parent);
-    /// Empty hides it. Appears a moment later, so that quick work does not flicker.
-    void setStage(const QString& stage);
+    /// Empty hides it. Appears a moment later, so that quick work does not flicker. `share` of the work is done, 0 to
+    /// 1; below 0: nobody knows.
+    void setStage(const QString& stage, double share = -1);
     [[nodiscard]] bool isBusy() const { return busy_; }
 
 Q_SIGNALS:
@@ -24,6 +26,7 @@ Q_SIGNALS:
 
 private:
     QLabel* label_;
+    QProgressBar* bar_;
     QTimer showLater_;
     bool busy_ = false;
 };

@@ -106,6 +106,8 @@ void WindowBars::buildMenus(QMainWindow& window, const Actions& actions) {
     file->addSeparator();
     file->addActions({actions[Id::exportPicture], actions[Id::copyCutout], actions[Id::copyPicture]});
     file->addSeparator();
+    file->addAction(actions[Id::exportVideo]);
+    file->addSeparator();
     file->addAction(actions[Id::quit]);
 
     auto* edit = window.menuBar()->addMenu(tr("&Edit"));

@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
         {"Export", matte::test::runExportTests},       {"Live", matte::test::runLiveTests},
         {"LiveFault", matte::test::runLiveFaultTests}, {"LiveView", matte::test::runLiveViewTests},
         {"Method", matte::test::runMethodTests},       {"Profile", matte::test::runProfileTests},
-        {"Driven", matte::test::runDrivenTests}};
+        {"Driven", matte::test::runDrivenTests},       {"VideoExport", matte::test::runVideoExportTests}};
     const auto group = groups.find(argc > 1 ? argv[1] : "");
     if (group == groups.end()) {
         std::fputs("gui_tests: name a group:", stderr);

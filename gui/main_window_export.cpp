@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// How whole videos are written from MainWindow.
+#include <QFileInfo>
+#include <QMessageBox>
+
+#include "gui/banner.h"
+#include "gui/canvas.h"
+#include "gui/file_dialogs.h"
+#include "gui/live_control.h"
+#include "gui/main_window.h"
+#include "gui/progress_pill.h"
+#include "gui/video_exporter.h"
+
+namespace matte {
+
+void MainWindow::connectExporter() {
+    Banner& banner = canvas_->banner();
+    connect(actions_[ActionId::exportVideo], &QAction::triggered, this, &MainWindow::askForVideoExport);
+    connect(exporter_, &VideoExporter::busyChanged, &canvas_->progress(), &ProgressPill::setStage);
+    connect(exporter_, &VideoExporter::busyChanged, this,
+            [this] { actions_[ActionId::exportVideo]->setEnabled(!exporter_->isBusy()); });
+    connect(exporter_, &VideoExporter::failed, &banner, &Banner::showError);
+    connect(exporter_, &VideoExporter::failed, this, &MainWindow::failed);
+    connect(exporter_, &VideoExporter::cancelled, this, [&banner] { banner.showDone(tr("Cancelled.")); });
+    connect(exporter_, &VideoExporter::saved, this, [&banner](const QString& path, const QString& remark) {
+        const QString done = tr("Saved %1.").arg(QFileInfo(path).fileName());
+        banner.showResult(remark.isEmpty() ? done : done + " " + remark, path);
+    });
+}
+
+/// The video that is played, or another one.
+void MainWindow::askForVideoExport() {
+    const SourceSpec& source = settings_.live.source.spec;
+    const QString played = QString::fromStdString(source.name);
+    const bool playsVideo = liveControl_->mode() == Mode::live && source.kind == SourceSpec::Kind::file &&
+                            QFileInfo(played).isFile();  // and no folder of pictures
+    const QString video = playsVideo ? played : askForVideoToExport(this, settings_.live.videoFolder);
+    if (video.isEmpty()) return;
+    const bool transparent = document_.look().background.kind == Background::Kind::transparent;
+    const QString path = matte::askForVideoExport(this, settings_.exportFolder, video, transparent);
+    if (!path.isEmpty()) exportVideo(video, path);
+}
+
+void MainWindow::exportVideo(const QString& video, const QString& path) {
+    VideoExport job{video.toStdString(), path.toStdString(), document_.look()};
+    job.look.fineDetail = true;  // there is time for it
+    // Only of the source that is chosen is known whether it is a mirror.
+    if (settings_.live.source.spec.name != job.input) job.look.stand.mirrored = false;
+    liveControl_->stop();
+    canvas_->banner().dismiss();
+    exporter_->begin(job);
+}
+
+/// Whether the window may be closed: nothing is being written, or it may be lost.
+bool MainWindow::mayEndExport() {
+    if (!exporter_->isBusy()) return true;
+    const auto answer = QMessageBox::question(this, tr("Matte is writing a video"),
+                                              tr("The video is not finished. Close Matte and give it up?"));
+    if (answer != QMessageBox::Yes) return false;
+    exporter_->cancel();
+    return true;
+}
+
+}  // namespace matte
