@@ -117,8 +117,9 @@ TEST_P(Written, LosesAnOddRowAtMost) {
     VideoWriter writer(path, {.size = {33, 49}, .rate = 25, .soundFrom = {}});
     for (int i = 0; i < 3; ++i) writer.write(plain({33, 49}, PixelFormat::gray8, {90}).view(), Seconds(i / 25.0));
     writer.finish();
-    EXPECT_EQ(seenIn(path).size, (Size{32, 48}));
-    for (const int level : seenIn(path).colors.at(1)) EXPECT_NEAR(level, 90, 3);
+    const Seen seen = seenIn(path);
+    EXPECT_EQ(seen.size, (Size{32, 48}));
+    for (const int level : seen.colors.at(1)) EXPECT_NEAR(level, 90, 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms,
