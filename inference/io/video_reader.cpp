@@ -11,6 +11,7 @@
 #include <opencv2/core.hpp>
 
 #include "inference/io/ffmpeg.h"
+#include "inference/io/tone_map.h"
 
 extern "C" {
 #include <libavutil/display.h>
@@ -74,6 +75,13 @@ AVPixelFormat plainFormat(const AVFrame& frame) {
         case AV_PIX_FMT_YUVJ411P: return AV_PIX_FMT_YUV411P;
         default: return AVPixelFormat(frame.format);
     }
+}
+
+/// How a picture of high dynamic range keeps its light; nothing for one of the usual range.
+std::optional<ToneMap::Transfer> highRangeOf(const AVFrame& frame) {
+    if (frame.color_trc == AVCOL_TRC_ARIB_STD_B67) return ToneMap::Transfer::hlg;
+    if (frame.color_trc == AVCOL_TRC_SMPTE2084) return ToneMap::Transfer::pq;
+    return std::nullopt;
 }
 
 bool isFullRange(const AVFrame& frame) {
@@ -146,6 +154,16 @@ struct VideoReader::State {
         return true;
     }
 
+    /// `padded` of 16 bits for usual screens.
+    cv::Mat tonesMapped(ToneMap::Transfer transfer) {
+        if (!toneMap || toneMap->transfer() != transfer) toneMap.emplace(transfer);
+        mapped.create(lying.height, lying.width, CV_8UC3);
+        for (int y = 0; y < lying.height; ++y) {
+            toneMap->apply(padded.ptr<std::uint16_t>(y), mapped.ptr<std::uint8_t>(y), lying.width);
+        }
+        return mapped;
+    }
+
     AVFormatContext* format = nullptr;
     AVStream* stream = nullptr;
     ffmpeg::Codec codec;
@@ -160,6 +178,8 @@ struct VideoReader::State {
     int sinceFrame = 0;                                                   ///< packets for the decoder
     double first = std::numeric_limits<double>::quiet_NaN(), latest = 0;  ///< seconds
     cv::Mat padded;  ///< [h, w, 3] with rows that are wider: swscale writes whole vectors
+    cv::Mat mapped;  ///< of high dynamic range: the same for usual screens
+    std::optional<ToneMap> toneMap;
 
     State() = default;
     State(const State&) = delete;
@@ -231,20 +251,22 @@ bool VideoReader::hasItsSize() const {
 bool VideoReader::retrieve(Image& image) {
     State& s = *state_;
     const AVFrame& frame = *s.frame;
+    const auto transfer = highRangeOf(frame);
     s.scaler.reset(sws_getCachedContext(s.scaler.release(), frame.width, frame.height, plainFormat(frame),
-                                        s.lying.width, s.lying.height, AV_PIX_FMT_BGR24, SWS_BICUBIC, nullptr, nullptr,
-                                        nullptr));
+                                        s.lying.width, s.lying.height, transfer ? AV_PIX_FMT_BGR48 : AV_PIX_FMT_BGR24,
+                                        SWS_BICUBIC, nullptr, nullptr, nullptr));
     if (!s.scaler) return false;
     constexpr int unit = 1 << 16;  // brightness, contrast and saturation as they are
     sws_setColorspaceDetails(s.scaler.get(), coefficientsOf(frame), isFullRange(frame) ? 1 : 0,
                              sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, unit, unit);
 
     constexpr int vector = 64;
-    s.padded.create(s.lying.height, (s.lying.width + vector - 1) / vector * vector + vector, CV_8UC3);
+    s.padded.create(s.lying.height, (s.lying.width + vector - 1) / vector * vector + vector,
+                    transfer ? CV_16UC3 : CV_8UC3);
     std::uint8_t* rows[4] = {s.padded.data};
     const int strides[4] = {int(s.padded.step)};
     if (sws_scale(s.scaler.get(), frame.data, frame.linesize, 0, frame.height, rows, strides) <= 0) return false;
-    const cv::Mat picture = s.padded.colRange(0, s.lying.width);
+    const cv::Mat picture = transfer ? s.tonesMapped(*transfer) : s.padded.colRange(0, s.lying.width);
     cv::Mat target(image.size().height, image.size().width, CV_8UC3, image.row(0));
     if (s.quarters == 0) {
         picture.copyTo(target);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // VideoReader: the pictures of a video file or stream by FFmpeg, one after the other, in the colours that the stream
-// says it has, upright and with square pixels. One thread at a time.
+// says it has, those of high dynamic range for usual screens, upright and with square pixels. One thread at a time.
 //
 //     auto reader = VideoReader::open("/home/me/clip.mp4", {});
 //     while (reader->grab()) reader->retrieve(image);   // bgr8 of reader->size()

@@ -33,6 +33,8 @@ struct Clip {
     AVColorRange range = AVCOL_RANGE_MPEG;
     AVRational aspect{1, 1};
     double kr = 0.299, kb = 0.114;  ///< luma's shares of red and blue
+    AVColorTransferCharacteristic transfer = AVCOL_TRC_UNSPECIFIED;
+    double grey = -1;  ///< instead of the colour: this share of the signal
 };
 
 void check(int result) {
@@ -52,6 +54,7 @@ fs::path write(const fs::path& path, const Clip& clip) {
     encoder->colorspace = clip.space;
     encoder->color_range = clip.range;
     encoder->sample_aspect_ratio = clip.aspect;
+    encoder->color_trc = clip.transfer;
     check(avcodec_open2(encoder, codec, nullptr));
     AVStream* stream = avformat_new_stream(format, codec);
     check(avcodec_parameters_from_context(stream->codecpar, encoder));
@@ -63,8 +66,12 @@ fs::path write(const fs::path& path, const Clip& clip) {
     const double y = clip.kr * kRed + (1 - clip.kr - clip.kb) * kGreen + clip.kb * kBlue;
     const double u = (kBlue - y) / (2 * (1 - clip.kb)), v = (kRed - y) / (2 * (1 - clip.kr));
     const bool full = clip.range == AVCOL_RANGE_JPEG;
-    const double levels[3] = {full ? y : 16 + y * 219 / 255, 128 + (full ? u : u * 224 / 255),
-                              128 + (full ? v : v * 224 / 255)};
+    const double grey = 16 + 219 * clip.grey;
+    const double levels[3] = {clip.grey >= 0 ? grey
+                              : full         ? y
+                                             : 16 + y * 219 / 255,
+                              clip.grey >= 0 ? 128 : 128 + (full ? u : u * 224 / 255),
+                              clip.grey >= 0 ? 128 : 128 + (full ? v : v * 224 / 255)};
     AVFrame* frame = av_frame_alloc();
     frame->width = clip.size.width;
     frame->height = clip.size.height;
@@ -122,6 +129,25 @@ TEST(VideoReader, ReadsTheColoursThatAStreamSaysItHas) {
 TEST(VideoReader, TakesWhatSaysNothingAsPlayersDo) {
     expectColor({}, "small");
     expectColor({.size = {1280, 720}, .kr = 0.2126, .kb = 0.0722}, "high definition");
+}
+
+// As ToneMap's test has it: signals of one light look alike.
+TEST(VideoReader, ShowsHighDynamicRangeOnUsualScreens) {
+    const ScratchFolder folder;
+    const auto shown = [&](AVColorTransferCharacteristic transfer, double grey) {
+        const Clip clip{.space = AVCOL_SPC_BT2020_NCL, .transfer = transfer, .grey = grey};
+        const auto reader = VideoReader::open(write(folder / "a.mkv", clip).string(), false, {});
+        Image image(reader->size(), PixelFormat::bgr8);
+        EXPECT_TRUE(reader->grab() && reader->retrieve(image));
+        EXPECT_EQ(image.row(47)[3 * 63], image.row(0)[0]);
+        return int(image.row(20)[3 * 30 + 1]);
+    };
+    EXPECT_NEAR(shown(AVCOL_TRC_ARIB_STD_B67, 0.38), 101, 4);
+    EXPECT_NEAR(shown(AVCOL_TRC_SMPTE2084, 0.38), 100, 4);
+    EXPECT_NEAR(shown(AVCOL_TRC_ARIB_STD_B67, 0.75), shown(AVCOL_TRC_SMPTE2084, 0.58), 4);
+    EXPECT_EQ(shown(AVCOL_TRC_SMPTE2084, 0), 0);
+    EXPECT_EQ(shown(AVCOL_TRC_ARIB_STD_B67, 1), 255);
+    EXPECT_NEAR(shown(AVCOL_TRC_BT709, 0.38), 97, 2) << "of the usual range: as it is";
 }
 
 TEST(VideoReader, MakesPixelsSquare) {
