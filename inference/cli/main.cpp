@@ -41,13 +41,13 @@ const char* const kFooter =
     "  130  interrupted\n"
     "With several pictures, one that fails doesn't stop the others, and the code is the first failure's.\n";
 
-/// Ctrl-C and SIGTERM ask the work to stop at the next good point; the second time, the program ends at once. The
+/// Ctrl-C, SIGTERM and a terminal that is closed ask the work to stop at the next good point; the second time, the program ends at once. The
 /// signals are blocked in every thread and waited for in one, where anything may be called.
 class InterruptWatcher {
 public:
     explicit InterruptWatcher(std::stop_source work) {
         sigemptyset(&signals_);
-        for (const int number : {SIGINT, SIGTERM}) {
+        for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
             struct sigaction action {};
             // A shell that starts a program in the background makes it ignore Ctrl-C: it stays so.
             if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) {

@@ -15,6 +15,10 @@
 namespace matte {
 namespace {
 
+/// Where the system has a name for each open file, be it without one on the disk.
+constexpr char kOpenFiles[] = "/proc/self/fd/";
+constexpr int kMostTries = 1000;
+
 /// The file behind a symbolic link, so that the link stays one.
 std::filesystem::path behindLinks(const std::filesystem::path& path) {
     std::error_code error;
@@ -34,15 +38,21 @@ bool writeAll(int file, std::span<const std::uint8_t> bytes) {
     return true;
 }
 
-PartFile::PartFile(const std::filesystem::path& target) : target_(behindLinks(target)) {
+/// A short name of its own: the target's may already be as long as a name can be.
+void PartFile::nextName() {
     static std::atomic<unsigned> counter = 0;
-    // A short name of its own: the target's may already be as long as a name can be.
-    const std::string begin = ".matte-" + std::to_string(::getpid()) + "-";
+    const std::string name = ".matte-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".part";
+    path_ = target_.parent_path() / name;
+}
+
+PartFile::PartFile(const std::filesystem::path& target) : target_(behindLinks(target)) {
+    const auto folder = target_.has_parent_path() ? target_.parent_path() : std::filesystem::path(".");
+    if (::access(kOpenFiles, X_OK) == 0) file_ = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
     // Where process numbers come again, in containers above all, an interrupted one's file may be in the way.
-    for (int tries = 0; tries < 1000; ++tries) {
-        path_ = target_.parent_path() / (begin + std::to_string(counter++) + ".part");
+    for (int tries = 0; file_ < 0 && tries < kMostTries; ++tries) {
+        nextName();
         file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (file_ >= 0 || errno != EEXIST) break;
+        if (file_ < 0 && errno != EEXIST) break;
     }
     if (file_ >= 0) return;
     throw Error(Area::output,
@@ -51,7 +61,7 @@ PartFile::PartFile(const std::filesystem::path& target) : target_(behindLinks(ta
 
 PartFile::~PartFile() {
     if (file_ >= 0) ::close(file_);
-    if (!renamed_) ::unlink(path_.c_str());
+    if (!renamed_ && !path_.empty()) ::unlink(path_.c_str());
 }
 
 bool PartFile::write(std::span<const std::uint8_t> bytes) {
@@ -78,6 +88,17 @@ void PartFile::moveOverTarget() {
     struct stat old {};
     if (::stat(target_.c_str(), &old) == 0) ::fchmod(file_, old.st_mode & 07777);
     check(::fsync(file_));
+    if (path_.empty()) {
+        const std::string open = kOpenFiles + std::to_string(file_);
+        int linked = -1;
+        for (int tries = 0; linked != 0 && tries < kMostTries; ++tries) {
+            nextName();
+            linked = ::linkat(AT_FDCWD, open.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW);
+            if (linked != 0 && errno != EEXIST) break;
+        }
+        if (linked != 0) path_.clear();
+        check(linked);
+    }
     const int file = file_;
     file_ = -1;
     check(::close(file));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PartFile: a new file beside its target, which takes the target's place once it is whole and is gone otherwise. One
+// PartFile: a new file beside its target, which takes the target's place once it is whole and is gone otherwise; where
+// the disk's format allows it without a name until then, so that not even a program that is killed leaves it. One
 // thread at a time.
 #pragma once
 
@@ -32,7 +33,10 @@ public:
     void moveOverTarget();
 
 private:
-    std::filesystem::path target_, path_;
+    void nextName();
+
+    std::filesystem::path target_;
+    std::filesystem::path path_;  ///< empty: it has no name
     int file_ = -1, reason_ = 0;
     bool renamed_ = false;
 };

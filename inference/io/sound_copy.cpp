@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/io/sound_copy.h"
 
+#include <limits>
 #include <utility>
 
 #include "inference/io/ffmpeg.h"
@@ -13,7 +14,8 @@ struct SoundCopy::State {
     AVStream* copy = nullptr;
     double begin = 0;  ///< when the video's first picture is to be seen, in its own time
     ffmpeg::Packet packet{av_packet_alloc()};
-    bool holds = false;  ///< a packet that is not written yet
+    bool holds = false;                                            ///< a packet that is not written yet
+    std::int64_t last = std::numeric_limits<std::int64_t>::min();  ///< ticks of the copy's packet before
 
     [[nodiscard]] double seconds(std::int64_t ticks) const { return double(ticks) * av_q2d(sound->time_base) - begin; }
 
@@ -79,6 +81,11 @@ bool SoundCopy::writeUntil(AVFormatContext& file, double seconds) {
         s.packet->stream_index = s.copy->index;
         s.packet->pos = -1;
         s.holds = false;
+        if (s.packet->dts <= s.last) {
+            av_packet_unref(s.packet.get());
+            continue;
+        }
+        s.last = s.packet->dts;
         if (av_interleaved_write_frame(&file, s.packet.get()) < 0) return false;  // takes the packet either way
     }
     return true;

@@ -22,7 +22,8 @@ public:
     [[nodiscard]] std::string codec() const;  ///< "aac"
     /// Before the header of `file` is written. False when its form holds no such sound, and after that there is none.
     bool addTo(AVFormatContext& file);
-    /// What is to be heard before this time, in seconds from the video's first picture. False when it can't be written.
+    /// What is to be heard before this time, in seconds from the video's first picture. What comes in the wrong order
+    /// is left out. False when it can't be written.
     bool writeUntil(AVFormatContext& file, double seconds);
 
 private:

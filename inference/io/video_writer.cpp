@@ -90,6 +90,11 @@ AVPixelFormat formatOf(const ImageView& picture) {
     }
 }
 
+/// Found out only when the file begins.
+struct SoundDoesNotFit {
+    std::string codec;
+};
+
 struct FreeOutput {
     void operator()(AVFormatContext* file) const {
         if (file->pb) av_freep(&file->pb->buffer);
@@ -111,7 +116,9 @@ struct VideoWriter::State {
         stream->time_base = codec->time_base;
         stream->avg_frame_rate = codec->framerate;
         if (!form.soundFrom.empty()) openSound(form.soundFrom);
-        check(avformat_write_header(file.get(), nullptr));
+        const int begun = avformat_write_header(file.get(), nullptr);
+        if (begun < 0 && sound && !part.hasFailed()) throw SoundDoesNotFit{sound->codec()};
+        check(begun);
     }
     State(const State&) = delete;
     State& operator=(const State&) = delete;
@@ -190,8 +197,19 @@ struct VideoWriter::State {
     void openSound(const fs::path& from) {
         sound = SoundCopy::open(fs::absolute(from));
         if (!sound || sound->addTo(*file)) return;
+        leaveOutSound(from, sound->codec());
+        sound.reset();
+    }
+    void leaveOutSound(const fs::path& from, const std::string& soundCodec) {
         soundProblem = path.string() + " has no sound, because its form can't hold that of " +
-                       from.filename().string() + " (" + sound->codec() + "): use mov or mkv to keep it.";
+                       from.filename().string() + " (" + soundCodec + "): use mov or mkv to keep it.";
+    }
+
+    /// Sound that can't be written ends there; the pictures go on.
+    void writeSound(double until) {
+        if (!sound || sound->writeUntil(*file, until)) return;
+        if (part.hasFailed()) part.fail();
+        soundProblem = "The sound of " + path.string() + " ends early, because the video's is damaged.";
         sound.reset();
     }
 
@@ -242,12 +260,22 @@ struct VideoWriter::State {
 void checkVideoTarget(const fs::path& path, bool transparent) {
     containerOf(path, transparent);
     checkTarget(path);
+    std::error_code error;
+    if (!fs::exists(path, error) || fs::is_regular_file(path, error)) return;
+    throw Error(Area::output, path.string() + " is no regular file: choose another name.");
 }
 
 VideoWriter::VideoWriter(const fs::path& path, const VideoForm& form) {
     av_log_set_level(AV_LOG_QUIET);
     checkVideoTarget(path, form.transparent);
-    state_ = std::make_unique<State>(path, form);
+    try {
+        state_ = std::make_unique<State>(path, form);
+    } catch (const SoundDoesNotFit& sound) {
+        VideoForm silent = form;
+        silent.soundFrom.clear();
+        state_ = std::make_unique<State>(path, silent);
+        state_->leaveOutSound(form.soundFrom, sound.codec);
+    }
 }
 
 VideoWriter::~VideoWriter() = default;
@@ -257,7 +285,7 @@ void VideoWriter::write(const ImageView& picture, std::chrono::duration<double> 
     s.convert(picture);
     s.last = std::max(s.last + 1, std::int64_t(std::llround(at.count() / av_q2d(s.codec->time_base))));
     s.frame->pts = s.last;
-    if (s.sound && !s.sound->writeUntil(*s.file, at.count())) s.check(AVERROR(EIO));
+    s.writeSound(at.count());
     s.encode(s.frame.get());
 }
 
@@ -265,7 +293,7 @@ void VideoWriter::finish() {
     State& s = *state_;
     s.encode(nullptr);
     constexpr double kAll = 1e18;
-    if (s.sound && !s.sound->writeUntil(*s.file, kAll)) s.check(AVERROR(EIO));
+    s.writeSound(kAll);
     s.check(av_write_trailer(s.file.get()));
     avio_flush(s.file->pb);
     s.check(s.file->pb->error);

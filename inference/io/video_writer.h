@@ -40,7 +40,7 @@ public:
     void finish();
 
     [[nodiscard]] std::string codec() const;  ///< "h264"
-    /// Why there is no sound although soundFrom has some, as a sentence for people; else empty.
+    /// Why there is no sound although soundFrom has some, or not to its end, as a sentence for people; else empty.
     [[nodiscard]] std::string soundProblem() const;
 
 private:

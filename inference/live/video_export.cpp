@@ -107,7 +107,6 @@ public:
         if (job.matteOnly) matte_.emplace(form.size, PixelFormat::gray8);
         result_.size = form.size;
         result_.codec = writer_->codec();
-        result_.soundProblem = writer_->soundProblem();
     }
 
     VideoExportResult run(const std::function<void(std::uint64_t, double)>& progress) {
@@ -126,6 +125,7 @@ public:
             throw Error(Area::input, job_.input.string() + " has no picture that can be read: choose another video.");
         }
         writer_->finish();
+        result_.soundProblem = writer_->soundProblem();
         result_.seconds += 1 / frames_.info().rate;  // the last picture's
         return result_;
     }

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "inference/error.h"
 #include "inference/io/ffmpeg.h"
@@ -188,6 +189,8 @@ TEST(VideoWriter, LeavesTheOldFileUntilTheNewOneIsWhole) {
     {
         VideoWriter writer(path, {.size = {64, 48}, .rate = 25, .soundFrom = {}});
         writer.write(plain({64, 48}, PixelFormat::gray8, {90}).view(), Seconds(0));
+        const auto names = std::distance(fs::directory_iterator(folder.path()), {});
+        EXPECT_LE(names, 2) << "one where the disk's format has files without a name";
     }
     EXPECT_EQ(test::readBytes(path), (std::vector<std::uint8_t>{1, 2, 3}));
     EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1) << "nothing else is left";
@@ -205,6 +208,9 @@ TEST(VideoWriter, SaysWhatItCanNotWrite) {
     EXPECT_EQ(refusal(at("a.mp4"), clear), at("a.mp4") + " can't be transparent: use webm or mov for that.");
     EXPECT_EQ(refusal(at("none/a.mp4"), form),
               at("none/a.mp4") + " can't be written because its folder doesn't exist: create it first.");
+    ASSERT_EQ(::mkfifo(at("pipe.mp4").c_str(), 0600), 0);
+    EXPECT_EQ(refusal(at("pipe.mp4"), form), at("pipe.mp4") + " is no regular file: choose another name.");
+    fs::remove(at("pipe.mp4"));
     EXPECT_EQ(refusal(at("a.mp4"), tiny),
               at("a.mp4") + " can't be written, for no encoder here takes 1x1 pixels: try another form or size.");
     EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 0);
