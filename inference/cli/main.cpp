@@ -41,8 +41,8 @@ const char* const kFooter =
     "  130  interrupted\n"
     "With several pictures, one that fails doesn't stop the others, and the code is the first failure's.\n";
 
-/// Ctrl-C, SIGTERM and a terminal that is closed ask the work to stop at the next good point; the second time, the program ends at once. The
-/// signals are blocked in every thread and waited for in one, where anything may be called.
+/// Ctrl-C, SIGTERM and a terminal that is closed ask the work to stop at the next good point; the second time, the
+/// program ends at once. The signals are blocked in every thread and waited for in one, where anything may be called.
 class InterruptWatcher {
 public:
     explicit InterruptWatcher(std::stop_source work) {
