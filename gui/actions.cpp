@@ -49,6 +49,7 @@ constexpr Row kRows[] = {
     {ActionId::useFolder, MATTE_TR("Image &Folder…"), "folder", "", MATTE_TR("Play the pictures of a folder instead of a camera")},
     {ActionId::useAddress, MATTE_TR("&Address…"), "", "", MATTE_TR("Play what an address on the network sends")},
     {ActionId::hidePerson, MATTE_TR("&Hide Me"), "hide", "F8", MATTE_TR("Show the background alone, at once, or the person again"), checkable | needsLive},
+    {ActionId::virtualCamera, MATTE_TR("&Virtual Camera"), "broadcast", "Ctrl+Shift+V", MATTE_TR("Show this picture to other programs, as the camera “Matte”"), checkable},
     {ActionId::snapshot, MATTE_TR("Take a S&napshot"), "snapshot", "Ctrl+Shift+S", MATTE_TR("Save what is shown as a PNG file"), needsLive},
     {ActionId::snapshotCutout, MATTE_TR("Snapshot of the &Cut-out"), "snapshot", "Ctrl+Alt+S", MATTE_TR("Save the person alone as a PNG file, with transparency"), needsLive},
     {ActionId::corner, MATTE_TR("Picture in the &Corner"), "corner", "Ctrl+M", MATTE_TR("A small window that stays above the others, or the whole one again"), checkable | needsLive},

@@ -39,6 +39,7 @@ enum class ActionId {
     useFolder,
     useAddress,
     hidePerson,
+    virtualCamera,
     snapshot,
     snapshotCutout,
     corner,

@@ -16,6 +16,7 @@
 
 #include "gui/banner.h"
 #include "gui/bare_window.h"
+#include "gui/camera_feed.h"
 #include "gui/canvas.h"
 #include "gui/incoming.h"
 #include "gui/live_control.h"
@@ -67,6 +68,8 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
       keys_(new LookKeys(document_, actions_, this)),
       profiles_(new Profiles(settings_.live.profiles, this)),
       snapshots_(new Snapshots(live_, this)),
+      feed_(new CameraFeed(
+          startup.openVirtualCamera ? startup.openVirtualCamera : [] { return openVirtualCamera(); }, this)),
       exporter_(new VideoExporter(startup.makeVideoEngine ? startup.makeVideoEngine : makeEngine, this)),
       bare_(new BareWindow(*this, bars_->parts() + QList<QWidget*>{panel_, status_}, canvas_->viewport())) {
     liveControl_->setParent(this);
@@ -78,6 +81,7 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
     connectLook();
     connectLive();
     connectRecords();
+    connectFeed();
     connectProfiles();
     connectExporter();
     session_.prepare();
@@ -89,6 +93,7 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
 // The widgets speak to the members, which would be gone before a base class deletes its children.
 MainWindow::~MainWindow() {
     live_.stop();
+    delete feed_;
     delete liveControl_;
     delete exporter_;
     delete takeCentralWidget();
@@ -326,6 +331,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     actions_[ActionId::trace]->setChecked(false);
     if (methods_) methods_->makeWay();
     liveControl_->stop();
+    actions_[ActionId::virtualCamera]->setChecked(false);
     saveSettings();
     event->accept();
 }

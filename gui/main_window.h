@@ -14,12 +14,14 @@
 #include "gui/photo_session.h"
 #include "gui/settings.h"
 #include "gui/theme.h"
+#include "inference/io/virtual_camera.h"
 
 class QMimeData;
 
 namespace matte {
 
 class BareWindow;
+class CameraFeed;
 class Canvas;
 class LiveControl;
 class LookKeys;
@@ -36,6 +38,7 @@ struct Startup {
     PhotoSession::EngineFactory makeLiveEngine{};   ///< none: as for the photos
     PhotoSession::EngineFactory makeVideoEngine{};  ///< for videos that are written; none: as for the photos
     LiveSession::OpenSource open = LiveSession::openNamed;
+    std::function<std::unique_ptr<VirtualCamera>()> openVirtualCamera{};  ///< none: the real one
     std::shared_ptr<ladder::MethodSwitch> methods{};  ///< of the live engine; none: it has no choice of methods
     bool interop = true;                              ///< live pictures may stay on the GPU
     bool watchCameras = true;                         ///< false: the list of cameras stays empty until it is set
@@ -74,6 +77,7 @@ public:
     /// Takes over a profile's look, as one step, and its source. An index that is none changes nothing.
     void applyProfile(int index);
     [[nodiscard]] Profiles& profiles() { return *profiles_; }
+    [[nodiscard]] CameraFeed& feed() { return *feed_; }
     [[nodiscard]] VideoExporter& exporter() { return *exporter_; }
     [[nodiscard]] Snapshots& snapshots() { return *snapshots_; }
     [[nodiscard]] BareWindow& bare() { return *bare_; }
@@ -126,6 +130,7 @@ private:
     void connectLook();
     void connectLive();
     void connectRecords();
+    void connectFeed();
     void connectProfiles();
     void connectExporter();
     void askForVideoExport();
@@ -172,6 +177,7 @@ private:
     LookKeys* keys_;
     Profiles* profiles_;
     Snapshots* snapshots_;
+    CameraFeed* feed_;
     VideoExporter* exporter_;
     BareWindow* bare_;
     Showing showing_ = Showing::result;

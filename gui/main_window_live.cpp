@@ -5,6 +5,7 @@
 
 #include "gui/banner.h"
 #include "gui/bare_window.h"
+#include "gui/camera_feed.h"
 #include "gui/camera_watch.h"
 #include "gui/canvas.h"
 #include "gui/file_dialogs.h"
@@ -83,6 +84,32 @@ void MainWindow::connectRecords() {
         } catch (const Error& error) {
             banner.showError(QString::fromStdString(error.what()));
         }
+    });
+}
+
+/// What other programs see is what the window shows, for as long as it shows something.
+void MainWindow::connectFeed() {
+    QAction* action = actions_[ActionId::virtualCamera];
+    Banner& banner = canvas_->banner();
+    connect(&live_, &LiveSession::pictureChanged, feed_, [this](const LiveSession::Live& live) {
+        if (feed_->isOn()) feed_->setPicture(live);
+    });
+    connect(liveControl_, &LiveControl::shownChanged, feed_, [this](bool shown) {
+        if (!shown) feed_->setPicture(nullptr);
+    });
+    connect(action, &QAction::toggled, feed_, [this](bool on) {
+        feed_->setPicture(on && canvas_->liveShown() ? live_.newest() : nullptr);
+        if (!on) return feed_->stop();
+        feed_->start();
+    });
+    connect(feed_, &CameraFeed::started, this, [this, &banner] {
+        const QString mirrored =
+            document_.look().stand.mirrored ? tr(" You are mirrored there, too: M turns that off.") : QString();
+        banner.showDone(tr("Other programs can choose this picture now, as the camera “Matte”.") + mirrored);
+    });
+    connect(feed_, &CameraFeed::failed, this, [action, &banner](const QString& sentence) {
+        action->setChecked(false);
+        banner.showError(sentence);
     });
 }
 

@@ -135,7 +135,7 @@ void WindowBars::buildLiveMenu(QMainWindow& window, const Actions& actions) {
     auto* live = window.menuBar()->addMenu(tr("&Live"));
     live->addActions({actions[Id::photoMode], actions[Id::liveMode]});
     live->addSeparator();
-    live->addActions({actions[Id::live], actions[Id::hidePerson]});
+    live->addActions({actions[Id::live], actions[Id::hidePerson], actions[Id::virtualCamera]});
     live->addSeparator();
     live->addActions({actions[Id::useVideo], actions[Id::useFolder], actions[Id::useAddress]});
     live->addSeparator();
@@ -210,7 +210,9 @@ void WindowBars::buildTools(QMainWindow& window, const Actions& actions) {
     addTools({tool(actions[Id::hidePerson], true)}, Mode::live);
     bar_->addWidget(spacer());
     addTools({tool(actions[Id::copyCutout]), primaryTool(actions[Id::exportPicture], "export")}, Mode::photo);
-    addTools({tool(actions[Id::snapshot]), tool(actions[Id::corner]), tool(actions[Id::overlay])}, Mode::live);
+    addTools({tool(actions[Id::virtualCamera]), tool(actions[Id::snapshot]), tool(actions[Id::corner]),
+              tool(actions[Id::overlay])},
+             Mode::live);
     bar_->addSeparator();
     bar_->addWidget(tool(actions[Id::panel]));
 }

@@ -8,6 +8,7 @@
 
 #include "inference/error.h"
 #include "inference/io/pipewire_format.h"
+#include "inference/io/virtual_camera.h"
 #ifdef MATTE_HAVE_PORTAL
 #include "inference/io/camera_portal.h"
 #endif
@@ -16,9 +17,6 @@ namespace matte {
 namespace {
 
 constexpr timespec kRetry{1, 0};
-
-/// PipeWire asks the system for the user's name in a way that two threads may not do at once.
-std::mutex connecting;
 
 std::string valueIn(const spa_dict& properties, const char* key) {
     const char* value = spa_dict_lookup(&properties, key);
@@ -32,6 +30,14 @@ std::string readable(std::string name) {
 }
 
 }  // namespace
+
+std::unique_lock<std::mutex> pipeWireAlone() {
+    static std::mutex mutex;
+    std::unique_lock lock(mutex);
+    static const bool started = (pw_init(nullptr, nullptr), true);
+    static_cast<void>(started);
+    return lock;
+}
 
 struct PipeWireConnection::Node {
     PipeWireConnection* owner = nullptr;
@@ -87,8 +93,6 @@ struct PipeWireConnection::Events {
 
 PipeWireConnection::PipeWireConnection(std::function<void()> changed, bool reconnects)
     : changed_(std::move(changed)), reconnects_(reconnects), events_(std::make_unique<Events>()) {
-    static std::once_flag once;
-    std::call_once(once, [] { pw_init(nullptr, nullptr); });
     events_->core.version = PW_VERSION_CORE_EVENTS;
     events_->core.done = [](void* data, std::uint32_t id, int seq) {
         auto* self = static_cast<PipeWireConnection*>(data);
@@ -106,16 +110,17 @@ PipeWireConnection::PipeWireConnection(std::function<void()> changed, bool recon
                                   std::uint32_t /*version*/, const spa_dict* properties) {
         if (!properties || std::string_view(type) != PW_TYPE_INTERFACE_Node) return;
         if (!valueIn(*properties, PW_KEY_MEDIA_CLASS).starts_with("Video/Source")) return;
+        if (valueIn(*properties, PW_KEY_NODE_NAME) == kVirtualCameraId) return;  // nobody films his own picture
         static_cast<PipeWireConnection*>(data)->addNode(id, *properties);
     };
     events_->registry.global_remove = [](void* data, std::uint32_t id) {
         static_cast<PipeWireConnection*>(data)->removeNode(id);
     };
 
-    loop_ = pw_thread_loop_new("cameras", nullptr);
-    if (!loop_) return;
     {
-        const std::lock_guard lock(connecting);
+        const auto alone = pipeWireAlone();
+        loop_ = pw_thread_loop_new("cameras", nullptr);
+        if (!loop_) return;
         context_ = pw_context_new(pw_thread_loop_get_loop(loop_), nullptr, 0);
     }
     if (!context_) return;
@@ -151,7 +156,7 @@ bool PipeWireConnection::connect() {
         registry_ = nullptr;
     }
     {
-        const std::lock_guard lock(connecting);
+        const auto alone = pipeWireAlone();
         core_ = connectCore();
     }
     if (!core_) return false;

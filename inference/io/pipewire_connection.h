@@ -21,6 +21,10 @@
 
 namespace matte {
 
+/// PipeWire asks the system for the user's name in a way that two threads may not do at once: whoever makes a context
+/// or connects it holds this meanwhile. Starts PipeWire, too.
+std::unique_lock<std::mutex> pipeWireAlone();
+
 class PipeWireConnection {
 public:
     /// Connects at once. `changed` is called on the connection's thread after the cameras or the connection changed.

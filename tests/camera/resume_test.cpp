@@ -15,6 +15,7 @@
 #include "inference/error.h"
 #include "inference/io/camera_list.h"
 #include "inference/io/resuming_source.h"
+#include "inference/io/virtual_camera.h"
 #include "tests/camera/fake_camera.h"
 #include "tests/support/program.h"
 
@@ -227,12 +228,14 @@ TEST(Daemon, ItsEndIsToldAndItsReturnResumes) {
     camera.emplace(FakeCameraOptions{});
     Session session("camera:FakeCam");
     ASSERT_TRUE(session.runs());
+    const auto own = openVirtualCamera();
     const auto killed = Clock::now();
     ASSERT_EQ(::kill(pid_t(std::atoi(pid)), SIGKILL), 0);
     ASSERT_TRUE(becomes([&] { return !session.told().empty(); }));
     std::printf("told %.0f ms after the end: %s\n", msBetween(killed, session.toldAt()), session.told().c_str());
     EXPECT_LT(msBetween(killed, session.toldAt()), 2000);
     EXPECT_TRUE(becomes([&] { return list.cameras().empty(); }));
+    EXPECT_TRUE(becomes([&] { return !own->problem().empty(); })) << "Matte's own camera";
     camera.reset();
     test::Program pipewire({"/bin/sh", "-c", "exec pipewire"}), sessions({"/bin/sh", "-c", "exec wireplumber"});
     EXPECT_TRUE(becomes([&] {

@@ -9,6 +9,7 @@ int runSessionTests(int argc, char** argv);
 int runViewportTests(int argc, char** argv);
 int runLookTests(int argc, char** argv);
 int runVideoTests(int argc, char** argv);
+int runFeedTests(int argc, char** argv);
 int runVideoExportTests(int argc, char** argv);
 int runWindowTests(int argc, char** argv);
 int runExportTests(int argc, char** argv);

@@ -12,14 +12,21 @@
 
 int main(int argc, char** argv) {
     using Group = int (*)(int, char**);
-    const std::map<std::string, Group> groups{
-        {"Document", matte::test::runDocumentTests},   {"Session", matte::test::runSessionTests},
-        {"Viewport", matte::test::runViewportTests},   {"Look", matte::test::runLookTests},
-        {"Video", matte::test::runVideoTests},         {"Window", matte::test::runWindowTests},
-        {"Export", matte::test::runExportTests},       {"Live", matte::test::runLiveTests},
-        {"LiveFault", matte::test::runLiveFaultTests}, {"LiveView", matte::test::runLiveViewTests},
-        {"Method", matte::test::runMethodTests},       {"Profile", matte::test::runProfileTests},
-        {"Driven", matte::test::runDrivenTests},       {"VideoExport", matte::test::runVideoExportTests}};
+    const std::map<std::string, Group> groups{{"Document", matte::test::runDocumentTests},
+                                              {"Session", matte::test::runSessionTests},
+                                              {"Viewport", matte::test::runViewportTests},
+                                              {"Look", matte::test::runLookTests},
+                                              {"Video", matte::test::runVideoTests},
+                                              {"Window", matte::test::runWindowTests},
+                                              {"Export", matte::test::runExportTests},
+                                              {"Live", matte::test::runLiveTests},
+                                              {"LiveFault", matte::test::runLiveFaultTests},
+                                              {"LiveView", matte::test::runLiveViewTests},
+                                              {"Method", matte::test::runMethodTests},
+                                              {"Profile", matte::test::runProfileTests},
+                                              {"Driven", matte::test::runDrivenTests},
+                                              {"VideoExport", matte::test::runVideoExportTests},
+                                              {"Feed", matte::test::runFeedTests}};
     const auto group = groups.find(argc > 1 ? argv[1] : "");
     if (group == groups.end()) {
         std::fputs("gui_tests: name a group:", stderr);

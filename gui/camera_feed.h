@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// CameraFeed: what live mode shows, sent to a virtual camera for other programs, on a thread of its own: a picture that
+// lies on the GPU is fetched there, and only while somebody watches. GUI thread; its signals come through the event
+// queue.
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "gui/live_session.h"
+#include "inference/io/virtual_camera.h"
+
+namespace matte {
+
+class CameraFeed : public QObject {
+    Q_OBJECT
+    Q_DISABLE_COPY_MOVE(CameraFeed)
+
+public:
+    using Open = std::function<std::unique_ptr<VirtualCamera>()>;
+
+    /// `open` is called on the thread, and may throw Error.
+    explicit CameraFeed(Open open, QObject* parent = nullptr);
+    ~CameraFeed() override;
+
+    /// The camera is there a moment later, and started() or failed() says so.
+    void start();
+    /// It is gone when this returns.
+    void stop();
+    [[nodiscard]] bool isOn() const { return thread_.joinable(); }
+    /// From now on this is seen; null: black.
+    void setPicture(const LiveSession::Live& live);
+
+Q_SIGNALS:
+    void started();
+    /// There is no camera, or no longer.
+    void failed(const QString& sentence);
+
+private:
+    void work(const std::stop_token& stop, int run);
+    void feed(VirtualCamera& camera, const std::stop_token& stop);
+    void fail(const QString& sentence);
+
+    Open open_;
+    int run_ = 0;       ///< which start() it is: what an earlier one said late is not heard
+    std::mutex mutex_;  ///< guards the next two
+    std::condition_variable_any wake_;
+    LiveSession::Live live_;
+    bool changed_ = false;
+    std::jthread thread_;  ///< last, so that it ends before everything that it uses
+};
+
+}  // namespace matte

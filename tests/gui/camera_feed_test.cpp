@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// What other programs see through Matte's own camera: what the window shows, and nothing else.
+#include <QTest>
+
+#include <atomic>
+#include <mutex>
+
+#include "gui/camera_feed.h"
+#include "gui/live_control.h"
+#include "inference/error.h"
+#include "tests/gui/groups.h"
+#include "tests/gui/live_fixture.h"
+
+namespace matte::test {
+namespace {
+
+/// What happened to the camera, and what is to happen. Any thread.
+struct CameraScript {
+    std::atomic<bool> watched = true, lost = false, refused = false;
+    std::atomic<int> open = 0, opened = 0, shown = 0;
+
+    void see(QColor color) {
+        const std::scoped_lock lock(mutex_);
+        seen_ = color;
+        ++shown;
+    }
+    /// Black for nothing, invalid before anything was shown.
+    [[nodiscard]] QColor seen() const {
+        const std::scoped_lock lock(mutex_);
+        return seen_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    QColor seen_;
+};
+
+class ScriptedCamera : public VirtualCamera {
+public:
+    explicit ScriptedCamera(CameraScript& script) : script_(script) {
+        ++script_.opened;
+        ++script_.open;
+    }
+    ~ScriptedCamera() override { --script_.open; }
+    void show(const ImageView& picture) override {
+        const std::uint8_t* pixel = picture.row(picture.size.height / 2) + std::ptrdiff_t(picture.size.width / 2) * 4;
+        script_.see(QColor(pixel[0], pixel[1], pixel[2]));
+    }
+    void showNothing() override { script_.see(Qt::black); }
+    [[nodiscard]] bool isWatched() const override { return script_.watched; }
+    [[nodiscard]] std::string problem() const override { return script_.lost ? "It is gone: turn it on again." : ""; }
+
+private:
+    CameraScript& script_;
+};
+
+struct FeedFixture {
+    FeedFixture() {
+        live.base.startup.openVirtualCamera = [this]() -> std::unique_ptr<VirtualCamera> {
+            if (camera.refused) throw Error(Area::output, "There is no PipeWire: start it.");
+            return std::make_unique<ScriptedCamera>(camera);
+        };
+        live.base.restart();
+        live.window().setMode(Mode::live);
+    }
+    void turn(bool on) { live.window().actions()[ActionId::virtualCamera]->setChecked(on); }
+    [[nodiscard]] bool isTurnedOn() const { return live.window().actions()[ActionId::virtualCamera]->isChecked(); }
+    [[nodiscard]] bool personSeen() const { return camera.seen().green() == 201; }
+    [[nodiscard]] bool backgroundSeen() const { return camera.seen() == QColor(kBehind.r, kBehind.g, kBehind.b); }
+
+    CameraScript camera;
+    LiveFixture live;
+};
+
+}  // namespace
+
+class FeedTest : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void othersSeeWhatIsShown() {
+        FeedFixture feed;
+        feed.live.start();
+        QCOMPARE(feed.camera.opened.load(), 0);  // only when it is asked for
+        feed.live.press(Qt::Key_V, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_VERIFY(feed.personSeen());
+        QTRY_VERIFY(feed.live.base.banner().contains("Other programs"));
+        const int before = feed.camera.shown;
+        feed.live.showNext();
+        QTRY_VERIFY(feed.camera.shown > before && feed.personSeen());
+        feed.turn(false);
+        QCOMPARE(feed.camera.open.load(), 0);
+    }
+
+    void whoHidesIsHiddenThereToo() {
+        FeedFixture feed;
+        feed.live.start();
+        feed.turn(true);
+        QTRY_VERIFY(feed.personSeen());
+        feed.live.press(Qt::Key_F8);
+        QTRY_VERIFY(feed.backgroundSeen());
+        feed.live.feed.push();
+        QTest::qWait(150);
+        QVERIFY(feed.backgroundSeen());
+        feed.live.press(Qt::Key_F8);
+        feed.live.showNext();
+        QTRY_VERIFY(feed.personSeen());
+    }
+
+    void nothingIsSeenBeforeTheStartAndAfterTheStop() {
+        FeedFixture feed;
+        feed.turn(true);
+        QTRY_COMPARE(feed.camera.seen(), QColor(Qt::black));
+        feed.live.start();
+        QTRY_VERIFY(feed.personSeen());
+        feed.live.press(Qt::Key_Space);
+        QTRY_COMPARE(feed.camera.seen(), QColor(Qt::black));
+        feed.live.start();
+        QTRY_VERIFY(feed.personSeen());
+        feed.live.window().setMode(Mode::photo);
+        QTRY_COMPARE(feed.camera.seen(), QColor(Qt::black));
+        QVERIFY(feed.isTurnedOn());
+    }
+
+    void noPictureIsFetchedWhileNobodyWatches() {
+        FeedFixture feed;
+        feed.camera.watched = false;
+        feed.live.start();
+        feed.turn(true);
+        QTRY_COMPARE(feed.camera.open.load(), 1);
+        for (int i = 0; i < 3; ++i) feed.live.showNext();
+        QTest::qWait(120);
+        QCOMPARE(feed.camera.shown.load(), 0);
+        feed.camera.watched = true;
+        QTRY_VERIFY(feed.personSeen());  // without a new picture
+    }
+
+    void aCameraThatIsRefusedOrGoesIsToldAndTurnedOff() {
+        FeedFixture feed;
+        feed.camera.refused = true;
+        feed.turn(true);
+        QTRY_VERIFY(feed.live.base.hasError());
+        QVERIFY(feed.live.base.banner().contains("no PipeWire"));
+        QVERIFY(!feed.isTurnedOn());
+        feed.camera.refused = false;
+        feed.turn(true);
+        QTRY_VERIFY(!feed.live.base.hasError());
+        QTRY_COMPARE(feed.camera.open.load(), 1);
+        feed.camera.lost = true;
+        QTRY_VERIFY(feed.live.base.hasError());
+        QVERIFY(feed.live.base.banner().contains("turn it on again"));
+        QVERIFY(!feed.isTurnedOn());
+        QCOMPARE(feed.camera.open.load(), 0);
+    }
+
+    void itEndsWithTheWindow() {
+        FeedFixture feed;
+        feed.live.start();
+        feed.turn(true);
+        QTRY_COMPARE(feed.camera.open.load(), 1);
+        QVERIFY(feed.live.window().close());
+        QCOMPARE(feed.camera.open.load(), 0);
+    }
+};
+
+int runFeedTests(int argc, char** argv) {
+    FeedTest test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+}  // namespace matte::test
+
+#include "camera_feed_test.moc"
