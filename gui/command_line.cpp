@@ -74,6 +74,7 @@ struct Options {
     QCommandLineOption method{"method", "Run the network by this method of matte-cli lab; F3 has a menu of them.",
                               "name"};
     QCommandLineOption noTune{"no-tune", "Do not time the GPU's kernels first: runs can be repeated exactly."};
+    QCommandLineOption virtualCamera{"virtual-camera", "Show the live picture to other programs, as a camera."};
     QCommandLineOption noInterop{"no-interop", "Upload the pictures even where they could stay on the GPU."};
     QCommandLineOption requireGpu{"require-gpu", "End with code 6 when no GPU does the work."};
     QCommandLineOption frames{"frames", "End after so many frames were shown.", "count"};
@@ -82,8 +83,8 @@ struct Options {
     QCommandLineOption config{"config", "Keep the settings in this file.", "file"};
 
     [[nodiscard]] QList<QCommandLineOption> all() const {
-        return {help,   version, source,    size,       background, model, engine, precision,
-                method, noTune,  noInterop, requireGpu, frames,     stats, trace,  config};
+        return {help,   version,       source,    size,       background, model, engine, precision, method,
+                noTune, virtualCamera, noInterop, requireGpu, frames,     stats, trace,  config};
     }
 };
 
@@ -127,6 +128,7 @@ void read(const QCommandLineParser& parser, const Options& options, CommandLine&
         line.method = &ladder::networkMethodNamed(parser.value(options.method).toStdString());
     }
     line.engine.tune = !parser.isSet(options.noTune);
+    line.virtualCamera = parser.isSet(options.virtualCamera);
     line.interop = !parser.isSet(options.noInterop);
     line.orders.requireGpu = parser.isSet(options.requireGpu);
     if (parser.isSet(options.frames)) line.orders.frames = framesFrom(parser.value(options.frames));

@@ -22,6 +22,7 @@ struct CommandLine {
     const ladder::Method* method = nullptr;  ///< for the network; null for the product's own
     Orders orders;                           ///< what to do without the user
     bool interop = true;                     ///< false: pictures are uploaded even where they could stay on the device
+    bool virtualCamera = false;              ///< other programs see what is shown, from the start on
     std::optional<int> exitCode;  ///< set when the program is to end at once: help, version or a wrong option
 };
 

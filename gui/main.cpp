@@ -108,6 +108,7 @@ int main(int argc, char** argv) {
     matte::DrivenRun run(window, line.orders);
     QObject::connect(&run, &matte::DrivenRun::ended, &app, &QCoreApplication::exit, Qt::QueuedConnection);
     window.show();
+    window.actions()[matte::ActionId::virtualCamera]->setChecked(line.virtualCamera);
     run.begin();
     const int code = QApplication::exec();
     return code == 0 ? run.finish() : code;

@@ -190,18 +190,19 @@ private:
 
     /// The picture into the frame that is sent from now on; null: black. Drawing it takes longer than fill() may wait.
     void draw(const ImageView* picture) {
-        std::optional<std::pair<Encoding, Size>> form;
         {
             const std::scoped_lock lock(mutex_);
-            if (drawn_) form.emplace(drawn_->encoding(), drawn_->size());
-        }
-        if (!form) return;
-        if (!drawing_ || drawing_->encoding() != form->first || !(drawing_->size() == form->second)) {
-            drawing_.emplace(form->first, form->second);
+            if (!drawn_) return;
+            if (!drawing_ || !isAsAgreed(*drawing_)) drawing_.emplace(drawn_->encoding(), drawn_->size());
         }
         const auto& bytes = picture ? drawing_->draw(*picture) : drawing_->drawBlack();
         const std::scoped_lock lock(mutex_);
-        if (frame_.size() == bytes.size()) frame_ = bytes;
+        if (isAsAgreed(*drawing_)) frame_ = bytes;  // otherwise somebody has begun to watch in another form meanwhile
+    }
+
+    /// With the lock held.
+    [[nodiscard]] bool isAsAgreed(const CameraPicture& picture) const {
+        return picture.encoding() == drawn_->encoding() && picture.size() == drawn_->size();
     }
 
     std::atomic<bool> isThere_ = false, isWatched_ = false, isLost_ = false;

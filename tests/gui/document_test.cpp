@@ -209,16 +209,16 @@ private Q_SLOTS:
     }
 
     void commandLineDrivesLiveRuns() {
-        const CommandLine line =
-            parseCommandLine({"matte", "--source", "test:person", "--size", "640x480", "--frames", "60", "--stats",
-                              "s.json", "--precision", "fp32", "--no-tune", "--no-interop", "--require-gpu"});
+        const CommandLine line = parseCommandLine({"matte", "--source", "test:person", "--size", "640x480", "--frames",
+                                                   "60", "--stats", "s.json", "--precision", "fp32", "--no-tune",
+                                                   "--no-interop", "--require-gpu", "--virtual-camera"});
         QVERIFY(!line.exitCode);
         QVERIFY(line.orders.source->spec.kind == SourceSpec::Kind::test);
         QVERIFY((line.orders.source->spec.size == Size{640, 480}));
         QCOMPARE(line.orders.frames, 60ULL);
         QVERIFY(line.orders.statistics.startsWith('/') && line.orders.statistics.endsWith("/s.json"));
         QVERIFY(line.engine.precision == Precision::fp32 && !line.engine.tune);
-        QVERIFY(!line.interop && line.orders.requireGpu);
+        QVERIFY(!line.interop && line.orders.requireGpu && line.virtualCamera);
         const CommandLine camera = parseCommandLine({"matte", "--source", "camera:Desk", "--size", "1280x720"});
         QVERIFY((camera.orders.source->size == Size{1280, 720}));
         QVERIFY(parseCommandLine({"matte", "clip.mp4"}).orders.source->spec.name.ends_with("/clip.mp4"));
