@@ -291,8 +291,8 @@ void MainWindow::openSample() {
 
 void MainWindow::cancel() {
     session_.cancel();
-    exporter_->cancel();
     giveUpPicture();
+    endExport(tr("The video is not finished. Give it up?"));
 }
 
 void MainWindow::cancelOrClose() {
@@ -326,7 +326,7 @@ void MainWindow::saveSettings() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-    if (!mayEndExport()) return event->ignore();
+    if (!endExport(tr("The video is not finished. Close Matte and give it up?"))) return event->ignore();
     session_.cancel();
     actions_[ActionId::trace]->setChecked(false);
     if (methods_) methods_->makeWay();

@@ -134,7 +134,7 @@ private:
     void connectProfiles();
     void connectExporter();
     void askForVideoExport();
-    [[nodiscard]] bool mayEndExport();
+    bool endExport(const QString& question);
     void watchCameras();
     void restoreSettings(const std::optional<Background>& background);
 

@@ -51,12 +51,10 @@ void MainWindow::exportVideo(const QString& video, const QString& path) {
     exporter_->begin(job);
 }
 
-/// Whether the window may be closed: nothing is being written, or it may be lost.
-bool MainWindow::mayEndExport() {
+/// Hours of work may go, so they do only after `question`. Whether nothing is being written any longer.
+bool MainWindow::endExport(const QString& question) {
     if (!exporter_->isBusy()) return true;
-    const auto answer = QMessageBox::question(this, tr("Matte is writing a video"),
-                                              tr("The video is not finished. Close Matte and give it up?"));
-    if (answer != QMessageBox::Yes) return false;
+    if (QMessageBox::question(this, tr("Matte is writing a video"), question) != QMessageBox::Yes) return false;
     exporter_->cancel();
     return true;
 }

@@ -45,7 +45,7 @@ struct ExportFixture : WindowFixture {
     void begin() { window->exportVideo(video, text(out)); }
     /// So slow that there is time to do something meanwhile.
     void beginSlowly() {
-        log.compositeMs = 100;
+        log.compositeMs = 200;
         begin();
     }
     [[nodiscard]] QAction* action() const { return window->actions()[ActionId::exportVideo]; }
@@ -60,6 +60,7 @@ void answerWith(QMessageBox::StandardButton answer) {
     QObject::connect(user, &QTimer::timeout, user, [user, answer] {
         auto* question = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
         if (!question) return;
+        user->stop();  // it is deleted later than the next question may come
         user->deleteLater();
         question->button(answer)->click();
     });
@@ -97,7 +98,11 @@ private Q_SLOTS:
         QVERIFY(!fixture.action()->isEnabled());
         QTRY_VERIFY(fixture.window->canvas().progress().accessibleName().contains("% of new.mp4"));
         fixture.begin();  // one at a time
+        answerWith(QMessageBox::No);
         QTest::keyClick(fixture.window.get(), Qt::Key_Escape);
+        QVERIFY(fixture.window->exporter().isBusy());
+        answerWith(QMessageBox::Yes);
+        fixture.window->actions()[ActionId::cancel]->trigger();  // nobody gives the window the keys back here
         QTRY_VERIFY(fixture.banner().contains("Cancelled"));
         QVERIFY(!fixture.window->exporter().isBusy());
         QCOMPARE(fixture.folder.names(), before);
