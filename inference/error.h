@@ -5,6 +5,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 
 namespace matte {
@@ -20,5 +21,9 @@ struct Error : std::runtime_error {
 
 /// Thrown out of a long operation when its stop token was triggered. Not an error: nobody is told.
 struct Cancelled {};
+
+inline void stopIfAsked(const std::stop_token& stop) {
+    if (stop.stop_requested()) throw Cancelled{};
+}
 
 }  // namespace matte

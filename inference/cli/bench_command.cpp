@@ -89,7 +89,7 @@ void benchFrames(Engine& engine, const BenchOptions& options, BenchReport& repor
     const Look look;
     std::uint64_t number = 0;
     const auto submit = [&] {
-        if (stop.stop_requested()) throw Cancelled{};
+        stopIfAsked(stop);
         engine.submit({image, number++, Clock::now()}, look);
     };
     const auto begin = Clock::now();

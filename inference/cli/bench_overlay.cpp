@@ -31,7 +31,7 @@ OverlayTurns measureOverlay(Engine& engine,
         engine.timeLayers(timed);
         const auto start = Clock::now();
         for (int i = 0; i < kFramesATurn; ++i) {
-            if (stop.stop_requested()) throw Cancelled{};
+            stopIfAsked(stop);
             engine.submit({image, number++, Clock::now()}, look);
             (void)engine.take();
         }

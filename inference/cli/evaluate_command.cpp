@@ -195,7 +195,7 @@ private:
         std::vector<MatteScores> mattes;
         engine_->forget();
         eachFrame(work, [&](const Frame& frame, const Planes* truth) {
-            if (stop_.stop_requested()) throw Cancelled{};
+            stopIfAsked(stop_);
             engine_->submit(frame, look_);
             const auto shown = engine_->take().picture->image();
             const Planes alpha = planeOf(*shown, 3);
@@ -203,7 +203,7 @@ private:
             scores.uncertain += uncertainShare(alpha);
             if (truth) mattes.push_back(scoreMatte(alpha, *truth));
         });
-        if (stop_.stop_requested()) throw Cancelled{};
+        stopIfAsked(stop_);
         if (meter.frames() == 0) throw Error(Area::input, work.folder.string() + " has no frames: name another video.");
         scores.name = work.folder.string();
         scores.frames = meter.frames();

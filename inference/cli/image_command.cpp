@@ -88,7 +88,7 @@ StageTimes processPicture(const Session& session,
                           const std::stop_token& stop,
                           Step step) {
     const auto begin = [&](int number, const char* name) {
-        if (stop.stop_requested()) throw Cancelled{};
+        stopIfAsked(stop);
         step(number, name);
         return Stopwatch();
     };

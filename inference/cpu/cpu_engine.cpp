@@ -73,10 +73,6 @@ CpuCutout& mine(Cutout& cutout) {
     return *own;
 }
 
-void stopIfAsked(const std::stop_token& stop) {
-    if (stop.stop_requested()) throw Cancelled{};
-}
-
 }  // namespace
 
 CpuEngine::CpuEngine(UNet network, const EngineOptions& options, std::string reason)

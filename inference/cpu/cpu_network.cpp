@@ -316,7 +316,7 @@ void CpuNetwork::run(std::stop_token stop, std::vector<float>* layerMs) {
     guarded([&] {
         auto begin = std::chrono::steady_clock::now();
         for (State::Step& step : state_->steps) {
-            if (stop.stop_requested()) throw Cancelled{};
+            stopIfAsked(stop);
             step.primitive.execute(state_->stream, step.arguments);
             if (!layerMs) continue;
             state_->stream.wait();

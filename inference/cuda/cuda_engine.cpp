@@ -16,10 +16,6 @@ constexpr int kTimedEvery = 8;      // frames: layers that are timed can't overl
 constexpr std::size_t kSpares = 3;  // what a slow reader, a writer and one between them hold
 constexpr std::size_t kSparePictures = kSpares + kSlots;
 
-void stopIfAsked(const std::stop_token& stop) {
-    if (stop.stop_requested()) throw Cancelled{};
-}
-
 CudaCutout& mine(Cutout& cutout) {
     auto* own = dynamic_cast<CudaCutout*>(&cutout);
     if (!own) throw Error(Area::engine, "This cut-out was made by another engine: cut the picture out again.");

@@ -9,10 +9,6 @@
 namespace matte {
 namespace {
 
-void stopIfAsked(const std::stop_token& stop) {
-    if (stop.stop_requested()) throw Cancelled{};
-}
-
 /// Whether the look asks for anything that is done to live mattes alone.
 bool isTended(const Look& look) {
     return look.steadiness > 0 || look.removeSpecks || look.nearestOnly;

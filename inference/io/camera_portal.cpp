@@ -91,7 +91,7 @@ public:
             while (Message message{dbus_connection_pop_message(connection_)}) {
                 if (isWanted(*message)) return message;
             }
-            if (stop.stop_requested()) throw Cancelled{};
+            stopIfAsked(stop);
             if (most && Clock::now() - begin > *most) return nullptr;
             if (!dbus_connection_read_write(connection_, kStepMs)) return nullptr;
         }

@@ -135,7 +135,7 @@ void CameraReader::waitUntilReady(std::chrono::milliseconds most, const std::sto
     const auto until = Clock::now() + most;
     std::unique_lock lock(mutex_);
     while (!isReady_) {
-        if (stop.stop_requested()) throw Cancelled{};
+        stopIfAsked(stop);
         if (const std::string lost = slot_.lossSentence(); !lost.empty()) throw Error(Area::source, lost);
         if (Clock::now() >= until) {
             throw Error(Area::source, "The camera " + name_ +

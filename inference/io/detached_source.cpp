@@ -134,7 +134,7 @@ std::unique_ptr<FrameSource> openDetached(std::function<std::unique_ptr<FrameSou
     startDetached([shared, open = std::move(open)] { serve(shared, open); });
     std::unique_lock lock(shared->mutex);
     shared->changed.wait(lock, stop, [&] { return shared->isOpen || shared->isAnswered; });
-    if (stop.stop_requested()) throw Cancelled{};
+    stopIfAsked(stop);
     if (shared->fault) std::rethrow_exception(shared->fault);
     return source;
 }

@@ -60,7 +60,7 @@ public:
         const CameraInfo* camera = findCamera(cameras, name);
         // One that was plugged in this moment has not said yet what it can do.
         for (const auto until = Clock::now() + kListTime; camera && camera->modes.empty() && Clock::now() < until;) {
-            if (stop.stop_requested()) throw Cancelled{};
+            stopIfAsked(stop);
             std::this_thread::sleep_for(milliseconds(10));
             cameras = connection_.cameras();
             camera = findCamera(cameras, name);

@@ -266,7 +266,7 @@ bool PipeWireConnection::isConnected() const {
 bool PipeWireConnection::waitUntilKnown(std::chrono::milliseconds most, const std::stop_token& stop) const {
     std::unique_lock lock(mutex_);
     known_.wait_for(lock, stop, most, [&] { return isComplete_ || !isConnected_; });
-    if (stop.stop_requested()) throw Cancelled{};
+    stopIfAsked(stop);
     return isComplete_;
 }
 

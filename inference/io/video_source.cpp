@@ -215,7 +215,7 @@ std::unique_ptr<FrameSource> openAddress(const std::string& address,
                 throw Error(Area::source, "Nothing that is a video comes from " + shown +
                                               ": check the address and the network, and try again.");
             }
-            if (left.stop_requested()) throw Cancelled{};
+            stopIfAsked(left);
             return makeSource(std::move(reader), shown, true, settings);
         },
         stop);

@@ -118,7 +118,7 @@ std::vector<const Method*> chosenMethods(const LabOptions& options) {
 }
 
 void announce(const LabOptions& options, const std::string& what) {
-    if (options.stop.stop_requested()) throw Cancelled{};
+    stopIfAsked(options.stop);
     options.progress(what);
 }
 

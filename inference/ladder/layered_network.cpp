@@ -165,7 +165,7 @@ private:
     }
 
     void runOn(const Step& step) {
-        if (stop_.stop_requested()) throw Cancelled{};
+        stopIfAsked(stop_);
         begun_ = begun_ + step.share;
         for (int i = 0; i < step.layer->steps(); ++i) {
             step.layer->run(i, values_ + step.in, values_ + step.out, memory_->stream());

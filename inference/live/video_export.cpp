@@ -147,7 +147,7 @@ private:
             if (result_.frames + underWay_.size() == 0) throw;
             result_.inputProblem = error.what();
         }
-        if (stop_.stop_requested()) throw Cancelled{};
+        stopIfAsked(stop_);
         return frame;
     }
 
