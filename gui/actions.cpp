@@ -8,7 +8,7 @@
 namespace matte {
 namespace {
 
-enum Flag { plain = 0, checkable = 1, needsPhoto = 2, needsPicture = 4, needsLive = 8 };
+enum Flag { plain = 0, checkable = 1, needsPhoto = 2, needsPicture = 4, needsLive = 8, needsLivePicture = 16 };
 
 struct Row {
     ActionId id;
@@ -50,8 +50,8 @@ constexpr Row kRows[] = {
     {ActionId::useAddress, MATTE_TR("&Address…"), "", "", MATTE_TR("Play what an address on the network sends")},
     {ActionId::hidePerson, MATTE_TR("&Hide Me"), "hide", "F8", MATTE_TR("Show the background alone, at once, or the person again"), checkable | needsLive},
     {ActionId::virtualCamera, MATTE_TR("&Virtual Camera"), "broadcast", "Ctrl+Shift+V", MATTE_TR("Show this picture to other programs, as the camera “Matte”"), checkable},
-    {ActionId::snapshot, MATTE_TR("Take a S&napshot"), "snapshot", "Ctrl+Shift+S", MATTE_TR("Save what is shown as a PNG file"), needsLive},
-    {ActionId::snapshotCutout, MATTE_TR("Snapshot of the &Cut-out"), "snapshot", "Ctrl+Alt+S", MATTE_TR("Save the person alone as a PNG file, with transparency"), needsLive},
+    {ActionId::snapshot, MATTE_TR("Take a S&napshot"), "snapshot", "Ctrl+Shift+S", MATTE_TR("Save what is shown as a PNG file"), needsLivePicture},
+    {ActionId::snapshotCutout, MATTE_TR("Snapshot of the &Cut-out"), "snapshot", "Ctrl+Alt+S", MATTE_TR("Save the person alone as a PNG file, with transparency"), needsLivePicture},
     {ActionId::corner, MATTE_TR("Picture in the &Corner"), "corner", "Ctrl+M", MATTE_TR("A small window that stays above the others, or the whole one again"), checkable | needsLive},
     {ActionId::overlay, MATTE_TR("&Timing"), "timing", "F3", MATTE_TR("Where the time of a frame goes, drawn over the picture"), checkable | needsLive},
     {ActionId::trace, MATTE_TR("&Record a Trace"), "", "Ctrl+T", MATTE_TR("Start or stop writing down what each thread does, for Perfetto"), checkable | needsLive},
@@ -94,6 +94,7 @@ Actions::Actions(QWidget* window) : QObject(window) {
         if (row.flags & needsPhoto) needPhoto_.append(action);
         if (row.flags & needsPicture) needPicture_.append(action);
         if (row.flags & needsLive) needLive_.append(action);
+        if (row.flags & needsLivePicture) needLivePicture_.append(action);
     }
     setContext(Mode::photo, false);
 }
@@ -103,6 +104,7 @@ void Actions::setContext(Mode mode, bool picture) {
     for (QAction* action : needPhoto_) action->setEnabled(!live && picture);
     for (QAction* action : needPicture_) action->setEnabled(picture);
     for (QAction* action : needLive_) action->setEnabled(live);
+    for (QAction* action : needLivePicture_) action->setEnabled(live && picture);
     actions_.at(ActionId::photoMode)->setChecked(!live);
     actions_.at(ActionId::liveMode)->setChecked(live);
 }

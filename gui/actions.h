@@ -69,12 +69,12 @@ public:
     [[nodiscard]] QAction* operator[](ActionId id) const { return actions_.at(id); }
     /// In the table's order, for the shortcuts dialog.
     [[nodiscard]] const QList<QAction*>& all() const { return ordered_; }
-    /// Enables what needs a photo, live mode, or a picture of either.
+    /// Enables what needs a photo, live mode, a live picture, or a picture of either.
     void setContext(Mode mode, bool picture);
 
 private:
     std::map<ActionId, QAction*> actions_;
-    QList<QAction*> ordered_, needPhoto_, needPicture_, needLive_;
+    QList<QAction*> ordered_, needPhoto_, needPicture_, needLive_, needLivePicture_;
 };
 
 }  // namespace matte

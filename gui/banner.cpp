@@ -83,7 +83,9 @@ void Banner::showText(const QString& sentence, bool error, const QString& file) 
 
 void Banner::dismiss() {
     hideLater_.stop();
+    if (isHidden()) return;
     hide();
+    Q_EMIT closed();
 }
 
 QString Banner::text() const {

@@ -27,6 +27,8 @@ public:
 
 Q_SIGNALS:
     void resized();
+    /// It was seen, and is no longer; text() is still what it said.
+    void closed();
 
 private:
     void showText(const QString& sentence, bool error, const QString& file);

@@ -37,6 +37,7 @@ void BareWindow::setBare(bool bare) {
 
 void BareWindow::setFullScreen(bool on, bool bare) {
     if (corner_) setCorner(false);
+    if (on && !window_.isFullScreen()) windowed_ = window_.saveGeometry();
     setBare(on && bare);
     window_.setWindowState(window_.windowState().setFlag(Qt::WindowFullScreen, on));
 }
@@ -45,8 +46,10 @@ void BareWindow::setCorner(bool on) {
     if (on == corner_) return;
     QWidget* canvas = picture_.parentWidget();
     if (on) {
-        if (window_.isFullScreen()) setFullScreen(false, false);
-        geometry_ = window_.saveGeometry();
+        const bool whole = window_.isFullScreen();
+        if (whole) setFullScreen(false, false);
+        // The desktop makes it small when it comes to that: until then its size is the screen's.
+        geometry_ = whole && !windowed_.isEmpty() ? windowed_ : window_.saveGeometry();
         leastPicture_ = canvas->minimumSize();
     }
     corner_ = on;

@@ -35,7 +35,8 @@ private:
     QMainWindow& window_;
     QList<QWidget*> surround_, hidden_;
     QWidget& picture_;
-    QByteArray geometry_;
+    QByteArray geometry_;  ///< of the large window, while there is the small one
+    QByteArray windowed_;  ///< before it filled the screen
     QSize leastPicture_;
     bool bare_ = false, corner_ = false;
 };

@@ -70,10 +70,12 @@ void CameraFeed::work(const std::stop_token& stop, int run) {
     };
     QString problem;
     try {
-        const auto camera = open_();
+        const auto camera = open_(stop);
         say([this] { Q_EMIT started(); });
         feed(*camera, stop);
         problem = QString::fromStdString(camera->problem());
+    } catch (const Cancelled&) {
+        return;
     } catch (const std::exception& error) {
         problem = QString::fromStdString(error.what());
     }

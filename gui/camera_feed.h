@@ -23,9 +23,9 @@ class CameraFeed : public QObject {
     Q_DISABLE_COPY_MOVE(CameraFeed)
 
 public:
-    using Open = std::function<std::unique_ptr<VirtualCamera>()>;
+    using Open = std::function<std::unique_ptr<VirtualCamera>(const std::stop_token&)>;
 
-    /// `open` is called on the thread, and may throw Error.
+    /// `open` is called on the thread, and may throw Error, or Cancelled once it is to stop.
     explicit CameraFeed(Open open, QObject* parent = nullptr);
     ~CameraFeed() override;
 
@@ -45,7 +45,6 @@ Q_SIGNALS:
 private:
     void work(const std::stop_token& stop, int run);
     void feed(VirtualCamera& camera, const std::stop_token& stop);
-    void fail(const QString& sentence);
 
     Open open_;
     int run_ = 0;       ///< which start() it is: what an earlier one said late is not heard

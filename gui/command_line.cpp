@@ -145,7 +145,29 @@ void read(const QCommandLineParser& parser, const Options& options, CommandLine&
     }
 }
 
+/// Without what QApplication takes for itself: a desktop that restores its programs starts them with -session.
+QStringList withoutQtOptions(const QStringList& arguments) {
+    static const QStringList withValue{"session", "platform", "style", "display", "geometry", "qwindowgeometry"};
+    QStringList left;
+    for (qsizetype i = 0; i < arguments.size(); ++i) {
+        QString name = arguments[i];
+        if (i > 0 && name.startsWith('-')) {
+            name.remove(0, name.startsWith("--") ? 2 : 1);
+            if (withValue.contains(name)) {
+                ++i;
+                continue;
+            }
+        }
+        left.append(arguments[i]);
+    }
+    return left;
+}
+
 }  // namespace
+
+void complain(const QString& sentence) {
+    print(stderr, QString("matte: %1\n").arg(sentence));
+}
 
 CommandLine parseCommandLine(const QStringList& arguments) {
     QCommandLineParser parser;
@@ -155,7 +177,7 @@ CommandLine parseCommandLine(const QStringList& arguments) {
     parser.addPositionalArgument("file", "Photo to open, or video or folder to play.", "[FILE]");
 
     CommandLine line;
-    const bool understood = parser.parse(arguments);
+    const bool understood = parser.parse(withoutQtOptions(arguments));
     if (parser.isSet(options.help)) {
         print(stdout, parser.helpText().replace("<executable_name>", "matte"));
         line.exitCode = kExitOk;
@@ -170,7 +192,7 @@ CommandLine parseCommandLine(const QStringList& arguments) {
         if (!understood) throw Error(Area::usage, parser.errorText().toStdString() + " See matte --help.");
         read(parser, options, line);
     } catch (const Error& error) {
-        print(stderr, QString("matte: %1\n").arg(error.what()));
+        complain(error.what());
         line.exitCode = exitCodeOf(error.area);
     }
     return line;

@@ -29,4 +29,7 @@ struct CommandLine {
 /// Prints help and version to stdout and what is wrong to stderr. GUI thread.
 CommandLine parseCommandLine(const QStringList& arguments);
 
+/// To stderr, for whoever started the program.
+void complain(const QString& sentence);
+
 }  // namespace matte

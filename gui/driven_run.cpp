@@ -2,9 +2,9 @@
 #include "gui/driven_run.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "gui/canvas.h"
+#include "gui/command_line.h"
 #include "gui/live_control.h"
 #include "gui/main_window.h"
 #include "gui/viewport.h"
@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::size_t kFootprints = 40;
 
-void complain(const QString& sentence) {
-    std::fputs(QString("matte: %1\n").arg(sentence).toLocal8Bit().constData(), stderr);
-}
-
 }  // namespace
 
 DrivenRun::DrivenRun(MainWindow& window, Orders orders, QObject* parent)
@@ -28,6 +24,8 @@ DrivenRun::DrivenRun(MainWindow& window, Orders orders, QObject* parent)
     connect(&window_, &MainWindow::failed, this, &DrivenRun::failed);
     connect(&live, &LiveSession::statusChanged, this, &DrivenRun::statusChanged);
     connect(&live, &LiveSession::framePresented, this, &DrivenRun::framePresented);
+    connect(&window_.canvas().viewport(), &Viewport::failed, this,
+            [this](const QString& sentence) { failed(sentence, Area::engine); });
 }
 
 void DrivenRun::framePresented(quint64 frames) {

@@ -53,7 +53,11 @@ QString askForTarget(QWidget* parent,
         path += "." + filter.section("*.", 1, 1).section(QChar(')'), 0, 0).section(' ', 0, 0);
         // The dialog asked about the name that was typed, not about this one.
         const QString question = text("%1 is there already. Replace it?").arg(QFileInfo(path).fileName());
-        if (!QFileInfo::exists(path) || QMessageBox::question(parent, title, question) == QMessageBox::Yes) return path;
+        if (!QFileInfo::exists(path) ||
+            QMessageBox::question(parent, title, question, QMessageBox::Yes | QMessageBox::No, QMessageBox::No) ==
+                QMessageBox::Yes) {
+            return path;
+        }
     }
 }
 
@@ -80,11 +84,8 @@ QString askForFolder(QWidget* parent, QString& folder) {
 }
 
 QString askForStatistics(QWidget* parent, QString& folder) {
-    QString path = QFileDialog::getSaveFileName(parent, text("Save the Statistics"),
-                                                QDir(folderOrPictures(folder)).filePath("matte-statistics.json"),
-                                                "JSON (*.json);;CSV (*.csv)");
-    if (!path.isEmpty()) folder = QFileInfo(path).absolutePath();
-    return path;
+    return askForTarget(parent, text("Save the Statistics"), "matte-statistics", {"JSON (*.json)", "CSV (*.csv)"},
+                        folder, [](const QString& path) { return !QFileInfo(path).suffix().isEmpty(); });
 }
 
 QString askForAddress(QWidget* parent) {

@@ -36,6 +36,7 @@ LiveControl::LiveControl(const Parts& parts, LiveSession& session) : parts_(part
         session_.timeLayers(wanted);
         parts_.canvas.setTimingWanted(wanted);
     });
+    connect(&parts_.canvas.banner(), &Banner::closed, this, &LiveControl::tellAgain);
     refresh_.setInterval(kRefresh);
     connect(&refresh_, &QTimer::timeout, this, &LiveControl::refresh);
 }
@@ -91,7 +92,7 @@ bool LiveControl::mirroredAtFirst() const {
 }
 
 void LiveControl::start() {
-    if (mode() != Mode::live) Q_EMIT liveWanted();
+    Q_EMIT starting();
     forgetProblem();
     session_.setLook(parts_.document.look());
     session_.start(parts_.settings.live.source);
@@ -109,6 +110,7 @@ void LiveControl::stop() {
 void LiveControl::choose(const LiveSource& source) {
     const bool on = session_.isOn();
     parts_.settings.live.source = source;
+    forgetProblem();
     parts_.canvas.banner().dismiss();
     if (mode() == Mode::live) adoptMirror();
     if (on) {
@@ -180,6 +182,12 @@ void LiveControl::tellProblem(const LiveStatus& status) {
     sourceProblem_ = !status.sourceProblem.empty();
 }
 
+/// What still is wrong, when something else stood before it: only closing its own message is an answer to it.
+void LiveControl::tellAgain() {
+    Banner& banner = parts_.canvas.banner();
+    if (!problem_.isEmpty() && banner.text() != problem_) banner.showError(problem_);
+}
+
 /// What goes wrong from now on is told, be it the same as before.
 void LiveControl::forgetProblem() {
     Banner& banner = parts_.canvas.banner();
@@ -203,6 +211,7 @@ void LiveControl::showEngine(const EngineInfo& info) {
 
 void LiveControl::setCameras(const std::vector<CameraInfo>& cameras) {
     parts_.sources.setCameras(cameras);
+    session_.retrySource();  // it may be the one that was lost
     showFacts();
 }
 

@@ -49,8 +49,8 @@ public:
     void setCameras(const std::vector<CameraInfo>& cameras);
 
 Q_SIGNALS:
-    /// start() was called in photo mode: the window is to enter live mode at once.
-    void liveWanted();
+    /// start() was called: the window is to enter live mode at once.
+    void starting();
     /// Live mode's own engine runs.
     void engineRuns(const matte::EngineInfo& info);
     /// Pictures come, or no longer.
@@ -62,6 +62,7 @@ private:
     void showState();
     void statusChanged(const LiveStatus& status);
     void tellProblem(const LiveStatus& status);
+    void tellAgain();
     void forgetProblem();
     void tellBackground(const LiveStatus& status);
     void adoptMirror();

@@ -51,6 +51,7 @@ void LiveSession::start(const LiveSource& source) {
 
 void LiveSession::stop() {
     on_ = shows_ = false;
+    newest_.reset();  // who stopped does not want to be in a snapshot either
     pipeline_.stop();
     takeNews();
 }

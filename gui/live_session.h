@@ -8,7 +8,6 @@
 #pragma once
 
 #include <QObject>
-#include <QTimer>
 
 #include <atomic>
 #include <functional>
@@ -40,6 +39,7 @@ public:
 
     void start(const LiveSource& source);
     void stop();
+    void retrySource() { pipeline_.retrySource(); }
     void setLook(const Look& look) { pipeline_.setLook(look); }
     /// The person is gone from the window when this returns.
     void hidePerson(bool hidden) {

@@ -2,6 +2,7 @@
 // matte: the window.
 #include <QApplication>
 #include <QIcon>
+#include <QMessageBox>
 #include <QSettings>
 #include <QSurfaceFormat>
 
@@ -9,6 +10,7 @@
 #include "gui/command_line.h"
 #include "gui/drawing_device.h"
 #include "gui/main_window.h"
+#include "gui/opengl_check.h"
 #include "gui/viewport.h"
 #include "inference/ladder/live/switching_engine.h"
 #include "inference/model/default_model.h"
@@ -88,6 +90,11 @@ int main(int argc, char** argv) {
     QGuiApplication::setDesktopFileName(MATTE_APP_ID);
     QApplication app(argc, argv);
     QApplication::setWindowIcon(QIcon(":/icons/app-128.png"));
+    if (const QString problem = matte::openGlProblem(); !problem.isEmpty()) {
+        matte::complain(problem);
+        if (line.orders.frames == 0) QMessageBox::critical(nullptr, "Matte", problem);  // somebody may be there
+        return matte::kExitEngine;
+    }
 
     QSettings own(QSettings::IniFormat, QSettings::UserScope, "matte", "matte");
     QSettings named(line.config, QSettings::IniFormat);
@@ -111,5 +118,10 @@ int main(int argc, char** argv) {
     window.actions()[matte::ActionId::virtualCamera]->setChecked(line.virtualCamera);
     run.begin();
     const int code = QApplication::exec();
+    store.sync();
+    if (store.status() == QSettings::AccessError) {
+        matte::complain(QString("The settings could not be written to %1: make the file and its folder writable.")
+                            .arg(store.fileName()));
+    }
     return code == 0 ? run.finish() : code;
 }

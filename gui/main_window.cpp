@@ -40,7 +40,7 @@
 namespace matte {
 namespace {
 
-constexpr QSize kFirstSize{1180, 760};
+constexpr QSize kFirstSize{1180, 760}, kFrame{8, 40};  // which the desktop draws around it
 constexpr int kSideStep = 64;  // so that a window that is being resized does not ask for every size in between
 
 // How large a picture the view can make use of: as the fitted view shows it, or all of it when more than that is seen.
@@ -69,7 +69,9 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
       profiles_(new Profiles(settings_.live.profiles, this)),
       snapshots_(new Snapshots(live_, this)),
       feed_(new CameraFeed(
-          startup.openVirtualCamera ? startup.openVirtualCamera : [] { return openVirtualCamera(); }, this)),
+          startup.openVirtualCamera ? startup.openVirtualCamera
+                                    : [](const std::stop_token& stop) { return openVirtualCamera(stop); },
+          this)),
       exporter_(new VideoExporter(startup.makeVideoEngine ? startup.makeVideoEngine : makeEngine, this)),
       bare_(new BareWindow(*this, bars_->parts() + QList<QWidget*>{panel_, status_}, canvas_->viewport())) {
     liveControl_->setParent(this);
@@ -110,7 +112,7 @@ void MainWindow::arrange() {
     row->addWidget(panel_);
     setCentralWidget(body);
     setStatusBar(status_);
-    resize(kFirstSize);
+    resize(kFirstSize.boundedTo(screen()->availableSize() - kFrame));
     canvas_->viewport().setFocus();
 }
 
@@ -137,16 +139,25 @@ void MainWindow::restoreSettings(const std::optional<Background>& background) {
     actions_[ActionId::overlay]->setChecked(settings_.live.overlayVisible);
 }
 
+void MainWindow::openPhoto(const PhotoSource& source) {
+    photoAwaited_ = true;
+    session_.open(source);
+}
+
 void MainWindow::photoOpened(const OpenedPhoto& photo) {
     document_.setPhoto(photo);
     requested_.reset();
-    canvas_->banner().dismiss();
     canvas_->hideWelcome();
     canvas_->viewport().setPhoto(photo.preview, photo.image->size());
-    setMode(Mode::photo);
+    if (photoAwaited_ || liveControl_->mode() == Mode::photo) {
+        canvas_->banner().dismiss();
+        setMode(Mode::photo);
+    } else {
+        canvas_->banner().showDone(tr("%1 is open, under Photo.").arg(photo.name));
+    }
     bars_->setPhotoOpen(true);
     bars_->showZoom(canvas_->viewport().zoom());
-    status_->showPhoto(photo);
+    if (liveControl_->mode() == Mode::photo) status_->showPhoto(photo);
     if (!photo.path.isEmpty()) {
         settings_.addRecent(QFileInfo(photo.path).absoluteFilePath());
         bars_->showRecent(settings_.recentFiles);
@@ -165,6 +176,7 @@ Look MainWindow::photoLook() const {
 
 void MainWindow::setMode(Mode mode) {
     const bool photo = mode == Mode::photo;
+    photoAwaited_ = photoAwaited_ && photo;
     if (photo) actions_[ActionId::corner]->setChecked(false);
     if (photo && isFullScreen()) bare_->setFullScreen(true, false);
     liveControl_->setMode(mode);
@@ -220,8 +232,8 @@ void MainWindow::setShowing(Showing showing) {
     requestRender();
 }
 
-void MainWindow::exportTo(const QString& path) {
-    session_.exportTo(path, photoLook());
+void MainWindow::exportTo(const QString& path, int photo) {
+    session_.exportTo(path, photoLook(), photo);
 }
 
 void MainWindow::pictureExported(const QString& path) {
@@ -237,12 +249,16 @@ void MainWindow::pictureExported(const QString& path) {
 void MainWindow::copy(bool withBackground) {
     Look look = photoLook();
     if (!withBackground) look.background.kind = Background::Kind::transparent;
-    session_.copy(look);
+    session_.copy(look, document_.photo().number);
 }
 
 void MainWindow::take(const QMimeData& incoming) {
     try {
         const QList<QUrl> urls = incoming.urls();
+        if (urls.size() > 1) {
+            throw Error(Area::input,
+                        "Matte opens one file at a time; matte-cli image takes as many photos as you like.");
+        }
         const bool file = urls.size() == 1 && urls.first().isLocalFile();
         const QString path = file ? urls.first().toLocalFile() : QString();
         if (file && liveControl_->mode() == Mode::live) return takeLive(path);
@@ -290,9 +306,9 @@ void MainWindow::openSample() {
 }
 
 void MainWindow::cancel() {
+    if (!endExport(tr("The video is not finished. Give it up?"))) return;
     session_.cancel();
     giveUpPicture();
-    endExport(tr("The video is not finished. Give it up?"));
 }
 
 void MainWindow::cancelOrClose() {

@@ -38,7 +38,7 @@ struct Startup {
     PhotoSession::EngineFactory makeLiveEngine{};   ///< none: as for the photos
     PhotoSession::EngineFactory makeVideoEngine{};  ///< for videos that are written; none: as for the photos
     LiveSession::OpenSource open = LiveSession::openNamed;
-    std::function<std::unique_ptr<VirtualCamera>()> openVirtualCamera{};  ///< none: the real one
+    std::function<std::unique_ptr<VirtualCamera>(const std::stop_token&)> openVirtualCamera{};  ///< none: the real one
     std::shared_ptr<ladder::MethodSwitch> methods{};  ///< of the live engine; none: it has no choice of methods
     bool interop = true;                              ///< live pictures may stay on the GPU
     bool watchCameras = true;                         ///< false: the list of cameras stays empty until it is set
@@ -64,10 +64,12 @@ public:
     MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings& store, const Startup& startup = {});
     ~MainWindow() override;
 
-    void openPhoto(const PhotoSource& source) { session_.open(source); }
+    /// Once it is cut out it is shown, unless live mode was entered, or started, until then.
+    void openPhoto(const PhotoSource& source);
     /// A picture or a video, once it was read; unless another background was chosen until then.
     void setBackgroundPicture(const QString& path);
-    void exportTo(const QString& path);
+    void exportTo(const QString& path) { exportTo(path, document_.photo().number); }
+    void exportTo(const QString& path, int photo);
     /// Writes the whole video with what stands behind the person now; live mode's source stops for it.
     void exportVideo(const QString& video, const QString& path);
     void setShowing(Showing showing);
@@ -181,6 +183,7 @@ private:
     VideoExporter* exporter_;
     BareWindow* bare_;
     Showing showing_ = Showing::result;
+    bool photoAwaited_ = false;  ///< one is being opened, and nobody went live since
     std::optional<RenderRequest> requested_;
     std::optional<AwaitedPicture> awaited_;
     std::optional<Background> standIn_;  ///< for a remembered picture that could not be read (yet)

@@ -54,7 +54,9 @@ void MainWindow::exportVideo(const QString& video, const QString& path) {
 /// Hours of work may go, so they do only after `question`. Whether nothing is being written any longer.
 bool MainWindow::endExport(const QString& question) {
     if (!exporter_->isBusy()) return true;
-    if (QMessageBox::question(this, tr("Matte is writing a video"), question) != QMessageBox::Yes) return false;
+    const auto answer = QMessageBox::question(this, tr("Matte is writing a video"), question,
+                                              QMessageBox::Yes | QMessageBox::No, QMessageBox::No);
+    if (answer != QMessageBox::Yes) return false;
     exporter_->cancel();
     return true;
 }

@@ -31,7 +31,10 @@ void MainWindow::connectLive() {
     on(ActionId::useVideo, [this] { goLive(askForVideo(this, settings_.live.videoFolder)); });
     on(ActionId::useFolder, [this] { goLive(askForFolder(this, settings_.live.videoFolder)); });
     on(ActionId::useAddress, [this] { goLive(askForAddress(this)); });
-    connect(liveControl_, &LiveControl::liveWanted, this, [this] { setMode(Mode::live); });
+    connect(liveControl_, &LiveControl::starting, this, [this] {
+        photoAwaited_ = false;
+        if (liveControl_->mode() != Mode::live) setMode(Mode::live);
+    });
     connect(liveControl_, &LiveControl::shownChanged, this, &MainWindow::showContext);
     connect(liveControl_, &LiveControl::engineRuns, this, [this](const EngineInfo& info) {
         panel_->live().offerDetail(info.fineDetail);

@@ -59,8 +59,9 @@ void MainWindow::connectFiles() {
     on(ActionId::paste, [this] { take(*QApplication::clipboard()->mimeData()); });
     on(ActionId::exportPicture, [this] {
         const bool transparent = document_.look().background.kind == Background::Kind::transparent;
+        const int photo = document_.photo().number;  // the one that is seen when the question comes
         const QString path = askForExport(this, settings_.exportFolder, document_.photo().name, transparent);
-        if (!path.isEmpty()) exportTo(path);
+        if (!path.isEmpty()) exportTo(path, photo);
     });
     on(ActionId::copyCutout, [this] { copy(false); });
     on(ActionId::copyPicture, [this] { copy(true); });

@@ -34,10 +34,6 @@ private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-void stopIfAsked(const std::stop_token& stop) {
-    if (stop.stop_requested()) throw Cancelled{};
-}
-
 Size previewSize(Size photo) {
     const double shrink = std::min(1.0, std::sqrt(PhotoSession::kPreviewPixels / double(photo.pixels())));
     return shrunkTo(photo, std::max(1, int(photo.longest() * shrink)));
@@ -128,15 +124,23 @@ void PhotoSession::loadBackground(const QString& path) {
           }});
 }
 
-void PhotoSession::exportTo(const QString& path, const Look& look) {
-    post({JobKind::errand, [this, path = std::filesystem::path(path.toStdString()), look](std::stop_token stop) {
+/// Between the question for a name and the answer another photo may have come.
+void PhotoSession::checkOpen(int photo) const {
+    if (photo == photoNumber_) return;
+    throw Error(Area::output, "Another photo was opened meanwhile: open the one before again to save or copy it.");
+}
+
+void PhotoSession::exportTo(const QString& path, const Look& look, int photo) {
+    post({JobKind::errand, [this, path = std::filesystem::path(path.toStdString()), look, photo](std::stop_token stop) {
+              checkOpen(photo);
               exportNow(path, look, stop);
           }});
 }
 
-void PhotoSession::copy(const Look& look) {
-    post({JobKind::errand, [this, look](std::stop_token stop) {
+void PhotoSession::copy(const Look& look, int photo) {
+    post({JobKind::errand, [this, look, photo](std::stop_token stop) {
               if (!cutout_) return;
+              checkOpen(photo);
               Q_EMIT busyChanged(tr("Copying"));
               const auto output = engine().composite(*cutout_, look, cutout_->source()->size(), stop);
               Q_EMIT copied(toQImage(output.picture->image()), look);
@@ -223,6 +227,20 @@ Engine& PhotoSession::engine() {
     return *engine_;
 }
 
+/// What was asked for while a photo was being opened means the one that is still shown.
+void PhotoSession::finishErrands() {
+    for (;;) {
+        std::optional<Job> errand;
+        {
+            const std::lock_guard lock(mutex_);
+            if (errands_.empty()) return;
+            errand = std::move(errands_.front());
+            errands_.pop_front();
+        }
+        perform(*errand, {});
+    }
+}
+
 void PhotoSession::openNow(const PhotoSource& source, std::stop_token stop) {
     OpenedPhoto photo;
     photo.name = source.name;
@@ -243,6 +261,8 @@ void PhotoSession::openNow(const PhotoSource& source, std::stop_token stop) {
     auto cutout = used.cutOut(photo.image, stop);
     stopIfAsked(stop);
     for (const StageTime& stage : cutout->times()) photo.times.push_back(stage);
+    finishErrands();
+    photo.number = ++photoNumber_;
     cutout_ = std::move(cutout);  // only now: a failure above leaves the open photo as it was
     photoPath_ = source.file;
     Q_EMIT opened(photo);

@@ -40,6 +40,7 @@ struct OpenedPhoto {
     std::shared_ptr<const Image> image;    ///< rgba8, upright
     std::shared_ptr<const Image> preview;  ///< the same, at most kPreviewPixels
     QString path, name;                    ///< path is empty for pasted pixels
+    int number = 0;                        ///< of those that were opened
     StageTimes times;                      ///< decode, then the engine's stages
 };
 
@@ -87,8 +88,10 @@ public:
     void show(const RenderRequest& request);
     /// A picture, or a video, which photos see the first frame of.
     void loadBackground(const QString& path);
-    void exportTo(const QString& path, const Look& look);
-    void copy(const Look& look);
+    // `photo` is OpenedPhoto::number: of the open one, or of the one before when the next is not yet cut out. failed()
+    // when it was replaced meanwhile.
+    void exportTo(const QString& path, const Look& look, int photo);
+    void copy(const Look& look, int photo);
     /// Gives up what is running and what waits, except what show() asked for.
     void cancel();
 
@@ -126,12 +129,15 @@ private:
     [[nodiscard]] Size quickSize(Size whole, int side) const;
     void adaptQuickScale(double ms);
     void exportNow(const std::filesystem::path& path, const Look& look, std::stop_token stop);
+    void finishErrands();
+    void checkOpen(int photo) const;
 
     EngineFactory makeEngine_;
     std::unique_ptr<Engine> engine_;   ///< worker only
     std::shared_ptr<Cutout> cutout_;   ///< worker only: the open photo
     std::size_t quickScale_ = 0;       ///< worker only: the slower the machine, the higher
     std::filesystem::path photoPath_;  ///< worker only: empty for pasted pixels
+    int photoNumber_ = 0;              ///< worker only
 
     std::mutex mutex_;  ///< guards what follows: posted by the GUI thread, taken by the worker
     std::condition_variable_any wake_;

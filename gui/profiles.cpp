@@ -2,6 +2,7 @@
 #include "gui/profiles.h"
 
 #include <QInputDialog>
+#include <QMessageBox>
 
 #include <algorithm>
 
@@ -26,9 +27,26 @@ void Profiles::forget(const QString& name) {
 }
 
 QString Profiles::askForName(QWidget* parent) const {
-    return QInputDialog::getText(parent, tr("Save as Profile"), tr("Name:"), QLineEdit::Normal,
-                                 tr("Profile %1").arg(list_.size() + 1))
-        .trimmed();
+    const QString title = tr("Save as Profile");
+    QString name = freeName();
+    for (;;) {
+        name = QInputDialog::getText(parent, title, tr("Name:"), QLineEdit::Normal, name).trimmed();
+        if (name.isEmpty() || !isTaken(name)) return name;
+        const auto answer = QMessageBox::question(parent, title, tr("There is a profile “%1”. Replace it?").arg(name),
+                                                  QMessageBox::Yes | QMessageBox::No, QMessageBox::No);
+        if (answer == QMessageBox::Yes) return name;
+    }
+}
+
+bool Profiles::isTaken(const QString& name) const {
+    return std::ranges::find(list_, name, &Profile::name) != list_.end();
+}
+
+QString Profiles::freeName() const {
+    for (int number = 1;; ++number) {
+        QString name = tr("Profile %1").arg(number);
+        if (!isTaken(name)) return name;
+    }
 }
 
 QString Profiles::askWhichToForget(QWidget* parent) const {

@@ -27,6 +27,9 @@ Q_SIGNALS:
     void changed(const QList<matte::Profile>& list);
 
 private:
+    [[nodiscard]] bool isTaken(const QString& name) const;
+    [[nodiscard]] QString freeName() const;
+
     QList<Profile>& list_;
 };
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/settings.h"
 
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
 #include <QSettings>
 
 #include <algorithm>
@@ -48,6 +51,17 @@ void saveLive(QSettings& store, const LiveSettings& live) {
     }
 }
 
+/// Addresses of streams may hold passwords: the file is its owner's alone, also before there is anything in it.
+void makePrivate(const QString& path) {
+    constexpr auto owner = QFile::ReadOwner | QFile::WriteOwner;
+    QFile file(path);
+    if (file.exists()) {
+        file.setPermissions(owner);
+    } else if (QDir().mkpath(QFileInfo(path).absolutePath())) {
+        [[maybe_unused]] const bool made = file.open(QFile::WriteOnly, owner);
+    }
+}
+
 }  // namespace
 
 void Settings::addRecent(const QString& path) {
@@ -72,6 +86,7 @@ Settings Settings::load(const QSettings& store) {
 }
 
 void Settings::save(QSettings& store) const {
+    makePrivate(store.fileName());
     store.setValue("version", kVersion);
     store.setValue("window/geometry", geometry);
     store.setValue("window/panel", panelVisible);

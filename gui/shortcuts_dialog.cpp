@@ -29,6 +29,10 @@ QList<Row> gestureRows() {
         {ShortcutsDialog::tr("Move the picture"), ShortcutsDialog::tr("Drag, Space + drag")},
         {ShortcutsDialog::tr("Fit, or actual size at the pointer"), ShortcutsDialog::tr("Double click")},
         {ShortcutsDialog::tr("Compare before and after"), ShortcutsDialog::tr("Drag the line")},
+        {ShortcutsDialog::tr("Start or stop the camera"), ShortcutsDialog::tr("Space")},
+        {ShortcutsDialog::tr("Take a profile over"), ShortcutsDialog::tr("Ctrl+1 to Ctrl+9")},
+        {ShortcutsDialog::tr("Move the person"), ShortcutsDialog::tr("Shift + drag")},
+        {ShortcutsDialog::tr("Make the person larger or smaller"), ShortcutsDialog::tr("Shift + wheel")},
         {ShortcutsDialog::tr("Set a slider back"), ShortcutsDialog::tr("Double click on it")},
     };
 }

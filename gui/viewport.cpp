@@ -24,6 +24,7 @@ constexpr double kScaleStep = 1.05;  // the person's size, likewise
 constexpr double kSharpFrom = 4;     // zoom from which single pixels are shown
 constexpr double kNotch = 120;       // angleDelta of one notch, as Qt defines it
 constexpr double kSplitLimits[] = {0.02, 0.98};
+constexpr std::chrono::milliseconds kWheelRests{500};
 
 Rgb toRgb(const QColor& color) {
     return {std::uint8_t(color.red()), std::uint8_t(color.green()), std::uint8_t(color.blue())};
@@ -37,6 +38,9 @@ Viewport::Viewport(QWidget* parent) : QOpenGLWidget(parent) {
     setAccessibleName(tr("Picture"));
     setAccessibleDescription(tr("The photo before and after, side by side at a line that can be dragged"));
     connect(this, &QOpenGLWidget::frameSwapped, this, &Viewport::reportLive);
+    wheelRests_.setSingleShot(true);
+    wheelRests_.setInterval(kWheelRests);
+    connect(&wheelRests_, &QTimer::timeout, this, &Viewport::personLetGo);
 }
 
 Viewport::~Viewport() {
@@ -269,7 +273,10 @@ void Viewport::wheelEvent(QWheelEvent* event) {
     if (!hasPicture()) return event->ignore();
     const QPointF at = inPixels(event->position());
     if (event->modifiers() & Qt::ShiftModifier) {
-        Q_EMIT personScaled(std::pow(kScaleStep, event->angleDelta().y() / kNotch));
+        // Some desktops turn the wheel sideways with Shift.
+        const QPoint turned = event->angleDelta();
+        Q_EMIT personScaled(std::pow(kScaleStep, (turned.y() ? turned.y() : turned.x()) / kNotch));
+        wheelRests_.start();
         return event->accept();
     }
     const bool touchpad = !event->pixelDelta().isNull() && event->phase() != Qt::NoScrollPhase;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <QOpenGLWidget>
+#include <QTimer>
 
 #include <memory>
 
@@ -116,6 +117,7 @@ private:
     Drag drag_ = Drag::none;
     QPointF lastMouse_;
     double grabOffset_ = 0;
+    QTimer wheelRests_;  ///< a wheel is never let go: it has come to rest when it is not turned for a while
 };
 
 }  // namespace matte

@@ -33,7 +33,7 @@ constexpr std::array kEncodings{Encoding::yuyv, Encoding::nv12, Encoding::bgra};
 
 class PipeWireVirtualCamera final : public VirtualCamera {
 public:
-    PipeWireVirtualCamera(const std::string& id, const std::string& name) {
+    PipeWireVirtualCamera(const std::stop_token& stop, const std::string& id, const std::string& name) {
         {
             const auto alone = pipeWireAlone();
             loop_ = pw_thread_loop_new("virtual camera", nullptr);
@@ -49,11 +49,13 @@ public:
         listen();
         offer(id, name);
         pw_thread_loop_start(loop_);
-        for (const auto until = Clock::now() + kPatience; !isThere_ && !isLost_ && Clock::now() < until;) {
+        const auto until = Clock::now() + kPatience;
+        while (!isThere_ && !isLost_ && !stop.stop_requested() && Clock::now() < until) {
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }
         if (isThere_) return;
         close();
+        stopIfAsked(stop);
         throw Error(Area::output, "PipeWire does not take Matte's camera: log in again.");
     }
     ~PipeWireVirtualCamera() override { close(); }
@@ -224,8 +226,10 @@ private:
 
 }  // namespace
 
-std::unique_ptr<VirtualCamera> openVirtualCamera(const std::string& id, const std::string& name) {
-    return std::make_unique<PipeWireVirtualCamera>(id, name);
+std::unique_ptr<VirtualCamera> openVirtualCamera(const std::stop_token& stop,
+                                                 const std::string& id,
+                                                 const std::string& name) {
+    return std::make_unique<PipeWireVirtualCamera>(stop, id, name);
 }
 
 }  // namespace matte

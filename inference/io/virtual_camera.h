@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "inference/image.h"
@@ -36,8 +37,10 @@ protected:
 /// By which the camera is known: here, so that it isn't listed among the cameras that Matte itself can use.
 inline constexpr char kVirtualCameraId[] = "matte-virtual-camera";
 
-/// Throws Error(output) when there is no PipeWire, or it takes no camera.
-std::unique_ptr<VirtualCamera> openVirtualCamera(const std::string& id = kVirtualCameraId,
+/// Waits until PipeWire has taken it. Throws Error(output) when there is no PipeWire, or it takes no camera, and
+/// Cancelled when `stop` was asked for.
+std::unique_ptr<VirtualCamera> openVirtualCamera(const std::stop_token& stop = {},
+                                                 const std::string& id = kVirtualCameraId,
                                                  const std::string& name = "Matte");
 
 }  // namespace matte

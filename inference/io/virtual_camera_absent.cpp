@@ -5,7 +5,7 @@
 
 namespace matte {
 
-std::unique_ptr<VirtualCamera> openVirtualCamera(const std::string&, const std::string&) {
+std::unique_ptr<VirtualCamera> openVirtualCamera(const std::stop_token&, const std::string&, const std::string&) {
     throw Error(Area::output,
                 "This program was built without PipeWire, which makes the camera that others see: build "
                 "it where PipeWire's development files are installed.");

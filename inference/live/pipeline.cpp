@@ -59,6 +59,7 @@ void Pipeline::start(OpenSource open) {
         cutoutWanted_ = false;
         meter_.clear();
         status_.state = State::opening;
+        status_.source = {};
         status_.sourceProblem.clear();
         status_.engineProblem.clear();  // it is made, or asked, again
     }
@@ -210,11 +211,14 @@ void Pipeline::readFrom(const Opening& opening) {
         if (!lost.empty()) tell(generation, State::lost, lost);
         running = false;
     });
+    std::optional<Size> before;  // of the picture that stands there until this source has one, or for good
     {
         const std::scoped_lock lock(mutex_);
         source_ = source;
+        if (curtained_) before = curtained_->picture->size();
     }
     try {
+        if (before) hangCurtain(*before);
         while (const auto frame = source->read(opening.stop)) {
             if (!std::exchange(running, true)) tell(generation, State::running, "", source->info());
             hangCurtain(frame->image->size());
@@ -356,8 +360,10 @@ void Pipeline::playBehind(Order& order) {
     if (auto picture = video_ ? video_->newest() : nullptr) order.look.background.image = std::move(picture);
 }
 
-/// The last frame: its look changed, or its cut-out is wanted, and no newer one came. With the lock held.
+/// The last frame: its look changed, or its cut-out is wanted, and no newer one came. Never of a source that was
+/// stopped. With the lock held.
 bool Pipeline::onceMore() const {
+    if (status_.state == State::stopped) return false;
     return (lookChanged_ || cutoutWanted_) && last_ && underWay_.empty() && generation_ == workingOn_;
 }
 

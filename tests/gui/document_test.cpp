@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Document, Settings, ViewTransform and the command line: plain values, no window.
+#include <QFile>
 #include <QSettings>
 #include <QTest>
 
@@ -206,6 +207,26 @@ private Q_SLOTS:
         QVERIFY(line.background->kind == Background::Kind::image);
         QVERIFY(QString::fromStdString(line.background->imagePath).startsWith('/'));
         QVERIFY(parseCommandLine({"matte", "--background", "video:b.mp4"}).background->moving);
+    }
+
+    void optionsOfTheDesktopAreLeftToIt() {
+        const CommandLine line = parseCommandLine({"matte", "-session", "117f", "--platform", "xcb", "p.jpg"});
+        QVERIFY(!line.exitCode);
+        QVERIFY(line.photo.endsWith("/p.jpg"));
+    }
+
+    void settingsAreTheirOwnersAlone() {
+        const ScratchFolder folder;
+        const QString path = QString::fromStdString((folder / "new" / "matte.ini").string());
+        QSettings store(path, QSettings::IniFormat);
+        for (int i = 0; i < 2; ++i) {
+            Settings().save(store);
+            store.sync();
+            QCOMPARE(QFile::permissions(path) & ~(QFile::ReadUser | QFile::WriteUser),
+                     QFile::ReadOwner | QFile::WriteOwner);
+            QFile::setPermissions(path, QFile::permissions(path) | QFile::ReadOther);  // as an earlier version left it
+            store.setValue("version", 0);
+        }
     }
 
     void commandLineDrivesLiveRuns() {

@@ -39,6 +39,10 @@ public:
         ++log_.cutOuts;
         if (log_.failCutOut) throw Error(Area::engine, "The fake engine broke: mend it.");
         if (log_.stallCutOut) stallUntilStopped(log_, stop);
+        while (log_.holdCutOut) {
+            stopIfAsked(stop);
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
         return std::make_shared<FakeCutout>(std::move(source));
     }
 

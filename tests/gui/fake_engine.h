@@ -19,6 +19,7 @@ namespace matte::test {
 struct EngineLog {
     std::atomic<int> made = 0, cutOuts = 0, composites = 0, fullSize = 0, mattes = 0, cancelled = 0;
     std::atomic<bool> stallCutOut = false;    ///< until it is cancelled
+    std::atomic<bool> holdCutOut = false;     ///< until this is false again, or it is cancelled
     std::atomic<bool> stallFullSize = false;  ///< likewise
     std::atomic<int> failMaking = 0;          ///< so many times
     std::atomic<bool> failCutOut = false;

@@ -167,6 +167,50 @@ private Q_SLOTS:
         QVERIFY(light.isVisible());
     }
 
+    void whatIsStillWrongIsToldAgainAfterAnotherMessage() {
+        LiveFixture live;
+        live.start();
+        live.feed.refuse("The camera was unplugged: plug it in again.");
+        live.feed.lose("The camera was unplugged: plug it in again.");
+        QTRY_VERIFY(live.base.hasError());
+        Banner& banner = live.window().canvas().banner();
+        banner.showDone("Saved it.");
+        QVERIFY(!live.base.hasError());
+        banner.dismiss();
+        QVERIFY(live.base.hasError() && live.base.banner().contains("unplugged"));
+        live.press(Qt::Key_Escape);  // that was an answer
+        QVERIFY(!banner.isVisible());
+    }
+
+    void aCameraThatIsPluggedInIsLookedForAtOnce() {
+        LiveFixture live;
+        live.start();
+        live.feed.refuse("The camera was unplugged: plug it in again.");
+        live.feed.lose("The camera was unplugged: plug it in again.");
+        QTRY_VERIFY(live.base.hasError());
+        QTest::qWait(300);  // the first attempt comes at once, the next a second later
+        live.feed.refuse("");
+        QElapsedTimer clock;
+        clock.start();
+        live.window().liveControl().setCameras({});
+        QTRY_COMPARE(live.feed.opened(), 2);
+        QVERIFY2(clock.elapsed() < 500, qPrintable(QString::number(clock.elapsed())));
+    }
+
+    void aSourceThatDoesNotComeLeavesTheBackgroundThatIsChosenNow() {
+        LiveFixture live;
+        live.start();
+        QVERIFY(!live.window().live().status().source.name.empty());
+        Look look = live.window().document().look();
+        look.background.color = {200, 20, 20};
+        live.feed.refuse("The camera is used by another program: close it.");
+        live.window().document().edit(look, LookControl::color);
+        live.window().goLive("test:person:640x480");
+        QTRY_VERIFY(live.base.hasError());
+        QTRY_COMPARE(live.shown(), QColor(200, 20, 20));
+        QVERIFY(live.window().live().status().source.name.empty());
+    }
+
     void anEngineThatThrowsIsToldAndGoesOn() {
         LiveFixture live;
         live.start();

@@ -7,7 +7,6 @@
 #include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
-#include <QSignalSpy>
 #include <QSlider>
 #include <QTest>
 #include <QToolButton>
@@ -23,7 +22,6 @@
 #include "gui/look_panel.h"
 #include "gui/person_group.h"
 #include "gui/slider_row.h"
-#include "gui/snapshots.h"
 #include "gui/source_picker.h"
 #include "gui/status_line.h"
 #include "gui/timing_overlay.h"
@@ -111,6 +109,32 @@ private Q_SLOTS:
         QVERIFY(live.window().canvas().livePage().isVisible());  // off until it is started
     }
 
+    void aPhotoThatComesLateLeavesTheLivePicture() {
+        LiveFixture live;
+        MainWindow& window = live.window();
+        window.setMode(Mode::photo);
+        live.base.log.holdCutOut = true;
+        window.openPhoto(PhotoSource::fromFile(live.base.photo));
+        QTRY_COMPARE(live.base.log.cutOuts.load(), 1);
+        live.press(Qt::Key_L, Qt::ControlModifier);
+        live.showNext();
+        live.base.log.holdCutOut = false;
+        QTRY_VERIFY(window.document().isOpen());
+        QVERIFY(live.base.banner().contains("photo.png is open, under Photo"));
+        QVERIFY(window.liveControl().mode() == Mode::live && window.live().isOn() && live.personShown());
+        QTRY_VERIFY(window.status().text().contains("160 × 120"));
+        window.actions()[ActionId::photoMode]->trigger();
+        QVERIFY(window.status().text().contains("photo.png"));
+        QTRY_COMPARE(live.shown(), QColor(kBehind.r, kBehind.g, kBehind.b));
+    }
+
+    void aPhotoThatIsOpenedLiveEndsTheLivePicture() {
+        LiveFixture live;
+        live.start();
+        live.base.open();
+        QVERIFY(live.window().liveControl().mode() == Mode::photo && !live.window().live().isOn());
+    }
+
     void everyControlReachesTheLookAndCanBeUndone() {
         LiveFixture live;
         live.start();
@@ -191,8 +215,12 @@ private Q_SLOTS:
         QCOMPARE(document.undoStack().count(), 1);
         QWheelEvent wheel(QPointF(middle), viewport.mapToGlobal(QPointF(middle)), {}, {0, 120}, Qt::NoButton,
                           Qt::ShiftModifier, Qt::NoScrollPhase, false);
+        for (int i = 0; i < 3; ++i) QCoreApplication::sendEvent(&viewport, &wheel);
+        QVERIFY(document.look().stand.scale > 1.1F);
+        QCOMPARE(document.undoStack().count(), 2);
+        QTest::qWait(700);  // it has come to rest
         QCoreApplication::sendEvent(&viewport, &wheel);
-        QVERIFY(document.look().stand.scale > 1);
+        QCOMPARE(document.undoStack().count(), 3);
     }
 
     void theButtonSaysWhatItDoes() {
@@ -350,37 +378,6 @@ private Q_SLOTS:
         QVERIFY(timing.cost().drawMs > 0);
         live.press(Qt::Key_F3);
         QVERIFY(!timing.isVisible());
-    }
-
-    void snapshotsAreWrittenWithAndWithoutBackground() {
-        EngineLog log;
-        LiveFixture live(fakeEngine(log));
-        live.start();
-        const QString folder = QString::fromStdString((live.base.folder / "").string());
-        Snapshots& snapshots = live.window().snapshots();
-        QSignalSpy saved(&snapshots, &Snapshots::saved);
-        snapshots.take(folder);
-        QTRY_COMPARE(saved.count(), 1);
-        QCOMPARE(QImage(saved[0][0].toString()).pixelColor(5, 5), QColor(kBehind.r, kBehind.g, kBehind.b));
-        snapshots.takeCutout(folder);
-        QTRY_COMPARE(saved.count(), 2);
-        QCOMPARE(QImage(saved[1][0].toString()).pixelColor(5, 5).alpha(), 128);
-        live.showNext();
-        QVERIFY(log.lastLook().background.kind == Background::Kind::color);  // the look is as it was
-        QVERIFY(live.backgroundShown());
-    }
-
-    void snapshotsTakenAtOnceDoNotOverwriteEachOther() {
-        LiveFixture live;
-        live.start();
-        Snapshots& snapshots = live.window().snapshots();
-        QSignalSpy saved(&snapshots, &Snapshots::saved);
-        for (int i = 0; i < 3; ++i) snapshots.take(QString::fromStdString(live.base.folder.path().string()));
-        QTRY_COMPARE(saved.count(), 3);
-        QSet<QString> files;
-        for (const auto& arguments : saved) files.insert(arguments[0].toString());
-        QCOMPARE(files.size(), 3);
-        for (const QString& file : files) QVERIFY2(!QImage(file).isNull(), qPrintable(file));
     }
 
     void theSmallWindowComesAndGoes() {

@@ -11,6 +11,7 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QSlider>
 #include <QTest>
 
 #include <algorithm>
@@ -23,6 +24,7 @@
 #include "gui/live_control.h"
 #include "gui/live_page.h"
 #include "gui/look_panel.h"
+#include "gui/slider_row.h"
 #include "gui/snapshots.h"
 #include "gui/status_line.h"
 #include "gui/timing_chart.h"
@@ -337,6 +339,54 @@ private Q_SLOTS:
         QVERIFY(live.window().panel().isHidden());
         live.press(Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
         QVERIFY(live.window().isFullScreen() && !live.window().panel().isHidden());
+    }
+
+    void snapshotsAreWrittenWithAndWithoutBackground() {
+        EngineLog log;
+        LiveFixture live(fakeEngine(log));
+        live.start();
+        const QString folder = QString::fromStdString((live.base.folder / "").string());
+        Snapshots& snapshots = live.window().snapshots();
+        QSignalSpy saved(&snapshots, &Snapshots::saved);
+        snapshots.take(folder);
+        QTRY_COMPARE(saved.count(), 1);
+        QCOMPARE(QImage(saved[0][0].toString()).pixelColor(5, 5), QColor(kBehind.r, kBehind.g, kBehind.b));
+        snapshots.takeCutout(folder);
+        QTRY_COMPARE(saved.count(), 2);
+        QCOMPARE(QImage(saved[1][0].toString()).pixelColor(5, 5).alpha(), 128);
+        live.showNext();
+        QVERIFY(log.lastLook().background.kind == Background::Kind::color);  // the look is as it was
+        QVERIFY(live.backgroundShown());
+    }
+
+    void whoStoppedIsInNoSnapshot() {
+        LiveFixture live;
+        const Actions& actions = live.window().actions();
+        QVERIFY(!actions[ActionId::snapshot]->isEnabled());
+        live.start();
+        QVERIFY(actions[ActionId::snapshot]->isEnabled() && actions[ActionId::snapshotCutout]->isEnabled());
+        const int submitted = live.script.submitted;
+        live.press(Qt::Key_Space);
+        QVERIFY(!actions[ActionId::snapshot]->isEnabled() && !actions[ActionId::snapshotCutout]->isEnabled());
+        QVERIFY(!live.window().live().newest());
+        live.window().snapshots().take(QString::fromStdString(live.base.folder.path().string()));
+        QVERIFY(live.base.hasError() && live.base.banner().contains("start the camera first"));
+        live.window().panel().threshold().slider().setValue(40);
+        QTest::qWait(100);
+        QCOMPARE(live.script.submitted.load(), submitted);  // and the last frame is not looked at again
+    }
+
+    void snapshotsTakenAtOnceDoNotOverwriteEachOther() {
+        LiveFixture live;
+        live.start();
+        Snapshots& snapshots = live.window().snapshots();
+        QSignalSpy saved(&snapshots, &Snapshots::saved);
+        for (int i = 0; i < 3; ++i) snapshots.take(QString::fromStdString(live.base.folder.path().string()));
+        QTRY_COMPARE(saved.count(), 3);
+        QSet<QString> files;
+        for (const auto& arguments : saved) files.insert(arguments[0].toString());
+        QCOMPARE(files.size(), 3);
+        for (const QString& file : files) QVERIFY2(!QImage(file).isNull(), qPrintable(file));
     }
 
     void theMarkOfTheHiddenIsForTheLivePicture() {

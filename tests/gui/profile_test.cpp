@@ -4,6 +4,9 @@
 #include <QApplication>
 #include <QButtonGroup>
 #include <QDialog>
+#include <QInputDialog>
+#include <QMessageBox>
+#include <QPushButton>
 #include <QTest>
 #include <QTimer>
 
@@ -97,6 +100,32 @@ private Q_SLOTS:
         QVERIFY(live.window().document().look().threshold != 0.3F);
         live.window().profiles().forget("Evening");
         QVERIFY(live.window().settings().live.profiles.isEmpty());
+    }
+
+    void aProfileIsReplacedOnlyWhenThatIsMeant() {
+        LiveFixture live;
+        Profiles& profiles = live.window().profiles();
+        const QList<Profile>& kept = live.window().settings().live.profiles;
+        profiles.keep({"Profile 2", withThreshold(0.3F), {}});
+        saveProfile(live.window());
+        saveProfile(live.window());
+        QCOMPARE(kept.size(), 3);  // a name that is free is offered
+        QVERIFY(kept[1].name == "Profile 1" && kept[2].name == "Profile 3");
+        QStringList typed{"Profile 2", "Noon"};
+        QTimer user;
+        QObject::connect(&user, &QTimer::timeout, [&typed] {
+            if (auto* question = qobject_cast<QMessageBox*>(QApplication::activeModalWidget())) {
+                question->defaultButton()->click();  // as Enter does
+            } else if (auto* dialog = qobject_cast<QInputDialog*>(QApplication::activeModalWidget())) {
+                if (typed.isEmpty()) return dialog->reject();
+                dialog->setTextValue(typed.takeFirst());
+                dialog->accept();
+            }
+        });
+        user.start(20);
+        live.window().actions()[ActionId::saveProfile]->trigger();
+        QCOMPARE(kept.last().name, QString("Noon"));
+        QCOMPARE(kept.first().look.threshold, 0.3F);
     }
 
     void eachKeyStaysWithItsProfile() {

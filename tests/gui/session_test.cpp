@@ -5,6 +5,7 @@
 #include <QTest>
 
 #include "gui/photo_session.h"
+#include "inference/io/image_file.h"
 #include "tests/gui/fake_engine.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/window_fixture.h"
@@ -182,6 +183,37 @@ private Q_SLOTS:
         heard.session.open(PhotoSource::fromFile(writePhoto(folder / "b.png")));
         QTRY_COMPARE(heard.photos.size(), 1);
         QCOMPARE(heard.photos.last().name, "b.png");
+    }
+
+    void whatIsAskedForWhileAPhotoIsOpenedMeansTheOneBefore() {
+        const ScratchFolder folder;
+        EngineLog log;
+        Heard heard(log);
+        heard.open(writePhoto(folder / "a.png", {64, 48}));
+        const int before = heard.photos.last().number;
+        log.holdCutOut = true;
+        heard.session.open(PhotoSource::fromFile(writePhoto(folder / "b.png", {8, 8})));
+        QTRY_COMPARE(log.cutOuts.load(), 2);
+        const std::filesystem::path out = folder / "out.png";
+        heard.session.exportTo(QString::fromStdString(out.string()), blur(3), before);
+        log.holdCutOut = false;
+        QTRY_COMPARE(heard.photos.size(), 2);
+        QVERIFY((readImage(out)->size() == Size{64, 48}));
+        QVERIFY(heard.failures.isEmpty());
+    }
+
+    void aPhotoThatWasReplacedIsNotSavedInItsPlace() {
+        const ScratchFolder folder;
+        EngineLog log;
+        Heard heard(log);
+        heard.open(writePhoto(folder / "a.png", {64, 48}));
+        const int before = heard.photos.last().number;
+        heard.open(writePhoto(folder / "b.png", {8, 8}));
+        heard.session.exportTo(QString::fromStdString((folder / "out.png").string()), blur(3), before);
+        heard.session.copy(blur(3), before);
+        QTRY_COMPARE(heard.failures.size(), 2);
+        QVERIFY(heard.failures.last().contains("Another photo was opened"));
+        QVERIFY(!std::filesystem::exists(folder / "out.png"));
     }
 
     void anEngineThatCouldNotBeMadeIsTriedAgain() {

@@ -132,6 +132,17 @@ private Q_SLOTS:
         QVERIFY(!fixture.hasError());
     }
 
+    void severalFilesAreRefusedTogether() {
+        WindowFixture fixture;
+        fixture.open();
+        QMimeData data;
+        data.setUrls({QUrl::fromLocalFile(writePhoto(fixture.folder / "b.png")),
+                      QUrl::fromLocalFile(writePhoto(fixture.folder / "c.png"))});
+        drop(*fixture.window, data);
+        QVERIFY(fixture.hasError() && fixture.banner().contains("one file at a time"));
+        QCOMPARE(fixture.window->document().photo().path, fixture.photo);
+    }
+
     void aModelWithNanShowsABanner() {
         const ScratchFolder models;
         ModelTensors tensors = randomUNet({4, 8, 16}, 1);
