@@ -86,10 +86,17 @@ void FallbackEngine::turnToSecond(const DeviceFailure& failure) {
     if (failure.lasting) {
         second_->takeOver(failure.what());
         first_.reset();
+        beginAgain();
     } else {
         second_->make(failure.what());
     }
     warning_ = failure.what();
+}
+
+/// What the first engine had under way is the second's now.
+void FallbackEngine::beginAgain() {
+    started_ = 0;
+    second_->with("", [&](Engine& engine) { engine.timeLayers(timeLayers_); });
 }
 
 std::shared_ptr<Cutout> FallbackEngine::cutOut(std::shared_ptr<const Image> source, std::stop_token stop) {
@@ -143,9 +150,8 @@ auto FallbackEngine::onLive(const Work& work) {
         } catch (const DeviceFailure& failure) {
             turnToSecond(failure);
             liveOnSecond_ = true;
-            started_ = 0;
             if (first_) first_->forget();
-            second_->with("", [&](Engine& engine) { engine.timeLayers(timeLayers_); });
+            beginAgain();
         }
     }
     return second_->with("", work);

@@ -44,6 +44,7 @@ private:
     template <typename Work>
     auto onItsEngine(Cutout& cutout, const std::stop_token& stop, const Work& work);
     void turnToSecond(const DeviceFailure& failure);
+    void beginAgain();
 
     std::unique_ptr<Engine> first_;
     std::shared_ptr<SpareEngine> second_;

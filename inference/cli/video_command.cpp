@@ -54,7 +54,8 @@ void report(const VideoOptions& options, const VideoExportResult& result, const 
                                               {"seconds", result.seconds},
                                               {"tookSeconds", took},
                                               {"soundProblem", result.soundProblem},
-                                              {"inputProblem", result.inputProblem}};
+                                              {"inputProblem", result.inputProblem},
+                                              {"matteProblem", result.matteProblem}};
         // File names need not be UTF-8, and JSON must be.
         std::puts(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     } else if (!options.quiet) {
@@ -63,7 +64,7 @@ void report(const VideoOptions& options, const VideoExportResult& result, const 
                     result.size.width, result.size.height, result.codec.c_str(), (unsigned long long)(result.frames),
                     result.seconds, took, double(result.frames) / std::max(took, 1e-3));
     }
-    for (const std::string& problem : {result.soundProblem, result.inputProblem}) {
+    for (const std::string& problem : {result.soundProblem, result.inputProblem, result.matteProblem}) {
         if (!problem.empty()) printMessage(problem);
     }
 }

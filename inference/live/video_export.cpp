@@ -19,6 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 using Seconds = std::chrono::duration<double>;
 
+/// After so many pictures, none of which has a matte, there is no use in going on.
+constexpr std::uint64_t kTried = 100;
+
 /// Frames of a video one after the other, each with its time from the first.
 class TimedFrames {
 public:
@@ -117,20 +120,29 @@ public:
                 if (auto image = behind_->at(time, stop_)) look_.background.image = std::move(image);
             }
             engine_.submit(*frame, look_);
-            underWay_.push_back(time);
-            if (int(underWay_.size()) == engine_.slots()) writeOldest(progress);
+            underWay_.push_back({*frame, look_, time});
+            // Fewer than before may be allowed: the processor that goes on for a GPU has fewer slots.
+            while (int(underWay_.size()) >= engine_.slots()) writeOldest(progress);
         }
         while (!underWay_.empty()) writeOldest(progress);
         if (result_.frames == 0) {
             throw Error(Area::input, job_.input.string() + " has no picture that can be read: choose another video.");
         }
+        if (withoutMatte_ == result_.frames) throw NoMatte();
         writer_->finish();
+        if (withoutMatte_ > 0) result_.matteProblem = sayHowManyAreWithoutMatte();
         result_.soundProblem = writer_->soundProblem();
         result_.seconds += 1 / frames_.info().rate;  // the last picture's
         return result_;
     }
 
 private:
+    struct UnderWay {
+        Frame frame;
+        Look look;
+        Seconds time;
+    };
+
     static CaptureSettings settings(const Engine& engine) {
         CaptureSettings settings;
         settings.whole = true;
@@ -153,14 +165,32 @@ private:
 
     void writeOldest(const std::function<void(std::uint64_t, double)>& progress) {
         const Output output = engine_.take();
-        const auto picture = output.picture->image();
-        if (matte_) alphaInto(*picture, *matte_);
-        const Seconds time = underWay_.front();
+        const UnderWay begun = std::move(underWay_.front());
         underWay_.pop_front();
-        writer_->write(matte_ ? matte_->view() : picture->view(), time);
+        const auto picture = fetch(*output.picture, begun);
+        if (matte_) alphaInto(*picture, *matte_);
+        writer_->write(matte_ ? matte_->view() : picture->view(), begun.time);
         ++result_.frames;
-        result_.seconds = time.count();
+        result_.seconds = begun.time.count();
+        if (!output.matteUsable) ++withoutMatte_;
+        if (result_.frames == kTried && withoutMatte_ == kTried) throw NoMatte();
         if (progress) progress(result_.frames, frames_.info().frames);
+    }
+
+    /// A device that is lost before its picture was fetched: the engine makes the picture again, as that of a photo.
+    std::shared_ptr<const Image> fetch(const Picture& picture, const UnderWay& begun) {
+        try {
+            return picture.image();
+        } catch (const DeviceFailure&) {
+            const auto cutout = engine_.cutOut(begun.frame.image, stop_);
+            return engine_.composite(*cutout, begun.look, begun.frame.image->size(), stop_).picture->image();
+        }
+    }
+
+    [[nodiscard]] std::string sayHowManyAreWithoutMatte() const {
+        return std::to_string(withoutMatte_) + " of " + std::to_string(result_.frames) +
+               " pictures show the background alone, because the model's values for them are not finite: try another "
+               "model.";
     }
 
     Engine& engine_;
@@ -171,8 +201,9 @@ private:
     std::optional<MovingBackground> behind_;
     std::unique_ptr<VideoWriter> writer_;
     std::optional<Image> matte_;
-    std::deque<Seconds> underWay_;
+    std::deque<UnderWay> underWay_;
     VideoExportResult result_;
+    std::uint64_t withoutMatte_ = 0;
 };
 
 }  // namespace

@@ -27,10 +27,12 @@ struct VideoExportResult {
     std::string codec;         ///< "h264"
     std::string soundProblem;  ///< why there is no sound; else empty
     std::string inputProblem;  ///< why the video ends before its end; what could be read is written. Else empty
+    std::string matteProblem;  ///< how many pictures show the background alone for want of a matte. Else empty
 };
 
 /// `progress` is called after each frame with how many are done, and of how many (0: not known). Throws Error (input:
-/// no video, or none of its frames can be read; output; engine) and Cancelled: then there is no file, or the old one.
+/// no video, or none of its frames can be read; output; engine), NoMatte when no frame gets one, and Cancelled: then
+/// there is no file, or the old one.
 VideoExportResult exportVideo(Engine& engine,
                               const VideoExport& job,
                               const std::function<void(std::uint64_t done, double of)>& progress,

@@ -202,6 +202,16 @@ TEST(FallbackEngine, BeginsLiveFramesAgainThatALostDeviceHad) {
                                    "cpu submit 6", "cpu take", "cpu submit 7", "cpu take"}));
 }
 
+TEST(FallbackEngine, BeginsLiveFramesAgainWhenAPhotoFindsTheDeviceLost) {
+    Script script;
+    const auto engine = engineOf(script);
+    engine->submit({photo(), 5, {}}, {});
+    script.failure = DeviceFailure("The GPU fell off the bus.", true);
+    engine->cutOut(photo(), {});
+    EXPECT_EQ(engine->take().frame, 5U);
+    EXPECT_EQ(script.calls, (Calls{"gpu submit 5", "gpu cutOut", "cpu cutOut", "cpu submit 5", "cpu take"}));
+}
+
 TEST(FallbackEngine, StaysLiveOnTheSecondUntilAnotherSourceBegins) {
     Script script;
     const auto engine = engineOf(script);

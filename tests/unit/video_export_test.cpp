@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole video gets another background: each of its frames at its time, before the background's frame of that time.
+#include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <deque>
 #include <fstream>
 #include <iterator>
 
 #include <gtest/gtest.h>
 
 #include "inference/error.h"
+#include "inference/fallback_engine.h"
 #include "inference/io/background_file.h"
 #include "inference/io/video_reader.h"
 #include "inference/live/video_export.h"
@@ -24,6 +28,80 @@ std::unique_ptr<Engine> smallEngine() {
     return Engine::create(UNet::load(Safetensors::parse(bytes, "tiny")),
                           {.kind = EngineKind::cpu, .threads = 2, .networkLongestSide = 64});
 }
+
+/// In the memory of a device that may be lost before somebody fetches it.
+class DevicesPicture final : public Picture {
+public:
+    DevicesPicture(std::shared_ptr<const Picture> made, bool isLost) : made_(std::move(made)), isLost_(isLost) {}
+    [[nodiscard]] Size size() const override { return made_->size(); }
+    [[nodiscard]] std::shared_ptr<const Image> image() const override {
+        if (isLost_) throw DeviceFailure("The GPU fell off the bus.", true);
+        return made_->image();
+    }
+
+private:
+    std::shared_ptr<const Picture> made_;
+    bool isLost_;
+};
+
+/// A GPU with three slots that falls off the bus, and then another engine goes on; or one whose model gives no mattes.
+class FaultyGpu final : public Engine {
+public:
+    struct Faults {
+        int takes = kNever, fetches = kNever;              ///< so many work
+        int firstWithoutMatte = kNever, withoutMatte = 0;  ///< of the frames
+    };
+    static constexpr int kNever = 1 << 20;
+    explicit FaultyGpu(const Faults& faults) : faults_(faults) {}
+
+    [[nodiscard]] EngineInfo info() const override { return {EngineKind::cuda, "a GPU", "", {}}; }
+    std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop) override {
+        failIf(faults_.fetches != kNever);
+        return works_->cutOut(std::move(source), std::move(stop));
+    }
+    Output composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override {
+        return works_->composite(cutout, look, size, std::move(stop));
+    }
+    Image matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override {
+        return works_->matte(cutout, look, size, std::move(stop));
+    }
+    [[nodiscard]] PixelMemory frameMemory() const override {
+        return {[](std::size_t bytes) {
+                    mostFrames = std::max(mostFrames, ++frames);
+                    return static_cast<std::uint8_t*>(std::malloc(bytes));
+                },
+                [](std::uint8_t* pixels) {
+                    --frames;
+                    std::free(pixels);
+                }};
+    }
+    static inline int frames = 0, mostFrames = 0;  ///< in its memory
+    [[nodiscard]] int slots() const override { return 3; }
+    void submit(const Frame& frame, const Look& look) override { waiting_.emplace_back(frame, look); }
+    Output take() override {
+        failIf(taken_ >= faults_.takes);
+        works_->submit(waiting_.front().first, waiting_.front().second);
+        waiting_.pop_front();
+        Output output = works_->take();
+        output.picture = std::make_shared<DevicesPicture>(output.picture, taken_ >= faults_.fetches);
+        const int first = faults_.firstWithoutMatte;
+        output.matteUsable = taken_ < first || taken_ >= first + faults_.withoutMatte;
+        ++taken_;
+        return output;
+    }
+    void forget() override { waiting_.clear(); }
+    [[nodiscard]] std::vector<LayerInfo> layers() const override { return {}; }
+    void timeLayers(bool) override {}
+
+private:
+    static void failIf(bool failed) {
+        if (failed) throw DeviceFailure("The GPU fell off the bus.", true);
+    }
+    Faults faults_;
+    std::unique_ptr<Engine> works_ = smallEngine();
+    std::deque<std::pair<Frame, Look>> waiting_;
+    int taken_ = 0;
+};
 
 /// Nobody is seen, or everybody: the composite is the background alone, or the video.
 Look nobody(const std::string& background) {
@@ -55,6 +133,11 @@ protected:
     [[nodiscard]] fs::path at(const char* name) const { return folder_ / name; }
     VideoExportResult run(const VideoExport& job) {
         return exportVideo(*engine_, job, [this](std::uint64_t done, double of) { last_ = {done, of}; });
+    }
+
+    void useGpu(const FaultyGpu::Faults& faults) {
+        engine_ = std::make_unique<FallbackEngine>(std::make_unique<FaultyGpu>(faults),
+                                                   [](const std::string&) { return smallEngine(); });
     }
 
     test::ScratchFolder folder_;
@@ -114,6 +197,39 @@ TEST_F(VideoExportTest, KeepsWhatCouldBeReadOfABrokenVideo) {
     EXPECT_NE(result.inputProblem.find("breaks off"), std::string::npos) << result.inputProblem;
     EXPECT_GT(result.frames, 5U);
     EXPECT_EQ(framesIn(at("out.mp4")).size(), result.frames);
+}
+
+// The processor takes one frame at a time, and the others do not pile up before it.
+TEST_F(VideoExportTest, GoesOnWhenTheGpuIsLost) {
+    const auto input = test::writeVideo(at("in.mp4"), 40, 25);
+    useGpu({.takes = 4});
+    FaultyGpu::mostFrames = 0;
+    EXPECT_EQ(run({input, at("out.mp4"), everybody("color:#00ff00")}).frames, 40U);
+    const auto written = framesIn(at("out.mp4"));
+    ASSERT_EQ(written.size(), 40U);
+    for (int i = 0; i < 40; ++i) EXPECT_EQ(written[std::size_t(i)], i % 20);
+    EXPECT_EQ(engine_->info().reason, "The GPU fell off the bus.");
+    EXPECT_LE(FaultyGpu::mostFrames, 10) << "frames pile up before the processor";
+}
+
+TEST_F(VideoExportTest, MakesAPictureAgainThatTheGpuLostBeforeItWasFetched) {
+    const auto input = test::writeVideo(at("in.mp4"), 12, 25);
+    useGpu({.fetches = 4});
+    EXPECT_EQ(run({input, at("out.mp4"), everybody("color:#00ff00")}).frames, 12U);
+    EXPECT_EQ(framesIn(at("out.mp4")), (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+}
+
+TEST_F(VideoExportTest, SaysWhichPicturesHaveNoMatte) {
+    const auto input = test::writeVideo(at("in.mp4"), 12, 25);
+    const VideoExport job{input, at("out.mp4"), everybody("color:#00ff00")};
+    useGpu({.firstWithoutMatte = 2, .withoutMatte = 3});
+    EXPECT_EQ(run(job).matteProblem,
+              "3 of 12 pictures show the background alone, because the model's values for them "
+              "are not finite: try another model.");
+    fs::remove(at("out.mp4"));
+    useGpu({.firstWithoutMatte = 0, .withoutMatte = 12});
+    EXPECT_THROW(run(job), NoMatte);
+    EXPECT_FALSE(fs::exists(at("out.mp4")));
 }
 
 TEST_F(VideoExportTest, RefusesAndLeavesNothing) {
