@@ -12,7 +12,7 @@ struct SoundCopy::State {
     ffmpeg::Input input;
     const AVStream* sound = nullptr;
     AVStream* copy = nullptr;
-    double begin = 0;  ///< when the video's first picture is to be seen, in its own time
+    double begin = 0;  ///< when the first picture is to be seen, in the video's own time
     ffmpeg::Packet packet{av_packet_alloc()};
     bool holds = false;                                            ///< a packet that is not written yet
     std::int64_t last = std::numeric_limits<std::int64_t>::min();  ///< ticks of the copy's packet before
@@ -34,7 +34,7 @@ struct SoundCopy::State {
 SoundCopy::SoundCopy(std::unique_ptr<State> state) : state_(std::move(state)) {}
 SoundCopy::~SoundCopy() = default;
 
-std::unique_ptr<SoundCopy> SoundCopy::open(const std::filesystem::path& video) {
+std::unique_ptr<SoundCopy> SoundCopy::open(const std::filesystem::path& video, double begin) {
     AVFormatContext* format = nullptr;
     AVDictionary* options = nullptr;
     av_dict_set(&options, "protocol_whitelist", "file", 0);  // a file must not make FFmpeg open others
@@ -47,8 +47,7 @@ std::unique_ptr<SoundCopy> SoundCopy::open(const std::filesystem::path& video) {
     const int picture = av_find_best_stream(format, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
     const int sound = av_find_best_stream(format, AVMEDIA_TYPE_AUDIO, -1, picture, nullptr, 0);
     if (sound < 0 || picture < 0) return nullptr;
-    const AVStream& pictures = *format->streams[picture];
-    if (pictures.start_time != AV_NOPTS_VALUE) state->begin = double(pictures.start_time) * av_q2d(pictures.time_base);
+    state->begin = begin;
     state->sound = format->streams[sound];
     for (unsigned i = 0; i < format->nb_streams; ++i) {
         if (int(i) != sound) format->streams[i]->discard = AVDISCARD_ALL;

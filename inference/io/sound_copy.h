@@ -13,8 +13,9 @@ namespace matte {
 
 class SoundCopy {
 public:
-    /// Null when the file has no sound. An absolute path.
-    static std::unique_ptr<SoundCopy> open(const std::filesystem::path& video);
+    /// Null when the file has no sound. An absolute path. `begin`: when the first picture is to be seen, in seconds of
+    /// the file's own time.
+    static std::unique_ptr<SoundCopy> open(const std::filesystem::path& video, double begin);
     ~SoundCopy();
     SoundCopy(const SoundCopy&) = delete;
     SoundCopy& operator=(const SoundCopy&) = delete;
@@ -22,7 +23,7 @@ public:
     [[nodiscard]] std::string codec() const;  ///< "aac"
     /// Before the header of `file` is written. False when its form holds no such sound, and after that there is none.
     bool addTo(AVFormatContext& file);
-    /// What is to be heard before this time, in seconds from the video's first picture. What comes in the wrong order
+    /// What is to be heard before this time, in seconds from the first picture. What comes in the wrong order
     /// is left out. False when it can't be written.
     bool writeUntil(AVFormatContext& file, double seconds);
 

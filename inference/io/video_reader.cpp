@@ -133,6 +133,12 @@ struct VideoReader::State {
         return coded.width > 0 && coded.height > 0 && lying.pixels() <= Image::kMaxPixels;
     }
 
+    /// When the first picture is to be seen, in seconds, whether it can be decoded or not.
+    [[nodiscard]] std::optional<double> begin() const {
+        if (stream->start_time == AV_NOPTS_VALUE) return std::nullopt;
+        return double(stream->start_time) * av_q2d(stream->time_base);
+    }
+
     /// Reads on until there is something for the decoder, and gives it that. False when nothing comes in time.
     bool feed() {
         const int read = av_read_frame(format, packet.get());
@@ -226,7 +232,7 @@ bool VideoReader::grab() {
     for (s.sinceFrame = 0; s.sinceFrame < kMostDamaged;) {
         const int received = avcodec_receive_frame(s.codec.get(), s.frame.get());
         if (received == 0) {
-            if (std::isnan(s.first)) s.first = time().value_or(Seconds(0)).count();
+            if (std::isnan(s.first)) s.first = s.begin().value_or(time().value_or(Seconds(0)).count());
             return true;
         }
         if (s.isDraining || !s.feed()) return false;
@@ -238,6 +244,19 @@ std::optional<Seconds> VideoReader::time() const {
     const std::int64_t at = state_->frame->best_effort_timestamp;
     if (at == AV_NOPTS_VALUE) return std::nullopt;
     return Seconds(double(at) * av_q2d(state_->stream->time_base));
+}
+
+Seconds VideoReader::lasts() const {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
+    const std::int64_t ticks = state_->frame->duration;
+#else
+    const std::int64_t ticks = state_->frame->pkt_duration;
+#endif
+    return Seconds(double(std::max<std::int64_t>(ticks, 0)) * av_q2d(state_->stream->time_base));
+}
+
+Seconds VideoReader::length() const {
+    return Seconds(std::max(0.0, double(state_->format->duration) / AV_TIME_BASE));
 }
 
 Seconds VideoReader::reached() const {

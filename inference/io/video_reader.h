@@ -37,7 +37,12 @@ public:
     bool grab();
     /// When the grabbed picture is to be seen, in the stream's own time; nothing when the stream has no times.
     [[nodiscard]] std::optional<std::chrono::duration<double>> time() const;
-    /// How far the latest of all that was read reaches, sound included, from the first of the pictures.
+    /// How long the grabbed picture is to be seen; 0 when nothing is said.
+    [[nodiscard]] std::chrono::duration<double> lasts() const;
+    /// How long it all lasts, as far as is said; else 0.
+    [[nodiscard]] std::chrono::duration<double> length() const;
+    /// How far the latest of all that was read reaches, sound included, from where the pictures begin, also if the
+    /// first of them can't be decoded.
     [[nodiscard]] std::chrono::duration<double> reached() const;
     /// Whether the grabbed picture is as large as the stream said at first.
     [[nodiscard]] bool hasItsSize() const;

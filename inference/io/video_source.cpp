@@ -58,7 +58,7 @@ public:
             if (settings_.paced && !clock_.sleepUntil(due, stop)) return std::nullopt;
             auto image = retrieve();
             if (!image) continue;
-            return Frame{std::move(image), number_ - 1, due};
+            return Frame{std::move(image), number_ - 1, due, said_, lasts_};
         }
     }
     [[nodiscard]] SourceInfo info() const override { return info_; }
@@ -95,20 +95,27 @@ private:
         if (!reader_->grab()) {
             if (settings_.whole) checkWhole();
             if (!settings_.repeat || inPass_ == 0 || !reader_->rewind() || !reader_->grab()) return false;
-            passStart_ += std::chrono::duration_cast<Clock::duration>(position_ + Seconds(1 / info_.rate));
+            passStart_ += std::chrono::duration_cast<Clock::duration>(position_ + lasts_);
             inPass_ = 0;
         }
         if (number_ == 0) passStart_ = Clock::now();
         // Some containers have no times, and some begin late: then the rate says when a frame is due.
-        const Seconds said = reader_->time().value_or(Seconds(0));
-        if (inPass_ == 0) firstPosition_ = said;
+        said_ = reader_->time().value_or(Seconds(0));
+        if (inPass_ == 0) firstPosition_ = said_;
         const Seconds previous = position_, step(1 / info_.rate);
-        position_ = said - firstPosition_;
-        if (inPass_ == 0) position_ = Seconds(0);
-        if (inPass_ > 0 && !(position_ > previous && position_ < previous + Seconds(10))) position_ = previous + step;
+        position_ = inPass_ == 0 ? Seconds(0) : said_ - firstPosition_;
+        if (inPass_ > 0 && !(position_ > previous && position_ < farthestAfter(previous))) position_ = previous + step;
+        lasts_ = reader_->lasts() > Seconds(0) ? reader_->lasts() : step;
         ++inPass_;
         ++number_;
         return true;
+    }
+
+    /// A longer pause is a damaged time; a file that is read for all its frames may stand still for as long as it says
+    /// that it lasts.
+    [[nodiscard]] Seconds farthestAfter(Seconds previous) const {
+        const Seconds longest = previous + Seconds(10);
+        return settings_.paced || isEndless_ ? longest : std::max(longest, reader_->length());
     }
 
     /// At the end of a pass. By frames and by time: neither is exact in every file, and sound may go on for long.
@@ -149,9 +156,10 @@ private:
     CaptureSettings settings_;
     FramePool pool_;
     FrameClock clock_;
-    Clock::time_point passStart_;  // when the first frame of this pass through the video was due
-    Clock::duration putOff_{};     // of that by followStream()
-    Seconds position_{0}, firstPosition_{0};
+    Clock::time_point passStart_;             // when the first frame of this pass through the video was due
+    Clock::duration putOff_{};                // of that by followStream()
+    Seconds position_{0}, firstPosition_{0};  // from the beginning of the pass, and where that is in the file
+    Seconds said_{0}, lasts_{0};              // of the frame that was grabbed last, by the file
     std::uint64_t number_ = 0, inPass_ = 0;
 };
 

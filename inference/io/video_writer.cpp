@@ -115,7 +115,7 @@ struct VideoWriter::State {
         if (!stream || avcodec_parameters_from_context(stream->codecpar, codec.get()) < 0) refuse("it is too large");
         stream->time_base = codec->time_base;
         stream->avg_frame_rate = codec->framerate;
-        if (!form.soundFrom.empty()) openSound(form.soundFrom);
+        if (!form.soundFrom.empty()) openSound(form.soundFrom, form.soundBegin.count());
         const int begun = avformat_write_header(file.get(), nullptr);
         if (begun < 0 && sound && !part.hasFailed()) throw SoundDoesNotFit{sound->codec()};
         check(begun);
@@ -194,8 +194,8 @@ struct VideoWriter::State {
         return av_frame_get_buffer(frame.get(), 0) == 0;
     }
 
-    void openSound(const fs::path& from) {
-        sound = SoundCopy::open(fs::absolute(from));
+    void openSound(const fs::path& from, double begin) {
+        sound = SoundCopy::open(fs::absolute(from), begin);
         if (!sound || sound->addTo(*file)) return;
         leaveOutSound(from, sound->codec());
         sound.reset();
@@ -236,12 +236,16 @@ struct VideoWriter::State {
             result = avcodec_receive_packet(codec.get(), packet.get());
             if (result == AVERROR(EAGAIN) || result == AVERROR_EOF) return;
             check(result);
-            if (packet->duration == 0) packet->duration = std::llround(1 / (rate * av_q2d(codec->time_base)));
+            if (packet->pts == last && lasts > 0) packet->duration = lasts;
+            if (packet->duration == 0) packet->duration = ticks(1 / rate);
             av_packet_rescale_ts(packet.get(), codec->time_base, stream->time_base);
             packet->stream_index = stream->index;
             check(av_interleaved_write_frame(file.get(), packet.get()));
         }
     }
+
+    /// Of the encoder's clock.
+    [[nodiscard]] std::int64_t ticks(double seconds) const { return std::llround(seconds / av_q2d(codec->time_base)); }
 
     fs::path path;
     double rate;
@@ -254,7 +258,7 @@ struct VideoWriter::State {
     ffmpeg::Scaler scaler;
     std::unique_ptr<SoundCopy> sound;
     std::string soundProblem;
-    std::int64_t last = -1;  ///< ticks of the picture before
+    std::int64_t last = -1, lasts = 0;  ///< ticks: when the newest picture is to be seen, and for how long
 };
 
 void checkVideoTarget(const fs::path& path, bool transparent) {
@@ -280,10 +284,13 @@ VideoWriter::VideoWriter(const fs::path& path, const VideoForm& form) {
 
 VideoWriter::~VideoWriter() = default;
 
-void VideoWriter::write(const ImageView& picture, std::chrono::duration<double> at) {
+void VideoWriter::write(const ImageView& picture,
+                        std::chrono::duration<double> at,
+                        std::chrono::duration<double> lasts) {
     State& s = *state_;
     s.convert(picture);
-    s.last = std::max(s.last + 1, std::int64_t(std::llround(at.count() / av_q2d(s.codec->time_base))));
+    s.last = std::max(s.last + 1, s.ticks(at.count()));
+    s.lasts = s.ticks(lasts.count());
     s.frame->pts = s.last;
     s.writeSound(at.count());
     s.encode(s.frame.get());

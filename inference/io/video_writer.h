@@ -22,6 +22,7 @@ struct VideoForm {
     double rate = 30;                 ///< pictures a second, about: each has its own time
     bool transparent = false;         ///< alpha is kept, straight
     std::filesystem::path soundFrom;  ///< a video whose first sound goes along as it is; empty: none
+    std::chrono::duration<double> soundBegin{0};  ///< when the first picture is to be seen, in that video's own time
 };
 
 class VideoWriter {
@@ -33,9 +34,9 @@ public:
     VideoWriter(const VideoWriter&) = delete;
     VideoWriter& operator=(const VideoWriter&) = delete;
 
-    /// The next picture, rgba8, bgr8 or gray8; `at` counts from the first picture of VideoForm::soundFrom. Throws
-    /// Error(output).
-    void write(const ImageView& picture, std::chrono::duration<double> at);
+    /// The next picture, rgba8, bgr8 or gray8; `at` counts from the first one. How long it `lasts` matters for the last
+    /// one; 0: as the rate says. Throws Error(output).
+    void write(const ImageView& picture, std::chrono::duration<double> at, std::chrono::duration<double> lasts = {});
     /// Writes what is left, and gives the file its name. Throws Error(output).
     void finish();
 

@@ -101,11 +101,16 @@ public:
         refuseSameFile(job.input, job.output);
         if (isFile) refuseSameFile(background.imagePath, job.output);
         if (isFile && background.moving) behind_.emplace(background.imagePath, engine.frameMemory());
+        first_ = next();
+        if (!first_) {
+            throw Error(Area::input, job.input.string() + " has no picture that can be read: choose another video.");
+        }
         VideoForm form;
         form.size = frames_.info().size;
         form.rate = frames_.info().rate;
         form.transparent = background.kind == Background::Kind::transparent && !job.matteOnly;
         form.soundFrom = job.matteOnly ? fs::path() : job.input;
+        form.soundBegin = first_->inFile;
         writer_ = std::make_unique<VideoWriter>(job.output, form);
         if (job.matteOnly) matte_.emplace(form.size, PixelFormat::gray8);
         result_.size = form.size;
@@ -114,7 +119,7 @@ public:
 
     VideoExportResult run(const std::function<void(std::uint64_t, double)>& progress) {
         engine_.forget();
-        while (const auto frame = next()) {
+        for (auto frame = std::move(first_); frame; frame = next()) {
             const Seconds time = frames_.timeOf(*frame);
             if (behind_) {
                 if (auto image = behind_->at(time, stop_)) look_.background.image = std::move(image);
@@ -125,14 +130,10 @@ public:
             while (int(underWay_.size()) >= engine_.slots()) writeOldest(progress);
         }
         while (!underWay_.empty()) writeOldest(progress);
-        if (result_.frames == 0) {
-            throw Error(Area::input, job_.input.string() + " has no picture that can be read: choose another video.");
-        }
         if (withoutMatte_ == result_.frames) throw NoMatte();
         writer_->finish();
         if (withoutMatte_ > 0) result_.matteProblem = sayHowManyAreWithoutMatte();
         result_.soundProblem = writer_->soundProblem();
-        result_.seconds += 1 / frames_.info().rate;  // the last picture's
         return result_;
     }
 
@@ -169,9 +170,9 @@ private:
         underWay_.pop_front();
         const auto picture = fetch(*output.picture, begun);
         if (matte_) alphaInto(*picture, *matte_);
-        writer_->write(matte_ ? matte_->view() : picture->view(), begun.time);
+        writer_->write(matte_ ? matte_->view() : picture->view(), begun.time, begun.frame.lasts);
         ++result_.frames;
-        result_.seconds = begun.time.count();
+        result_.seconds = (begun.time + begun.frame.lasts).count();
         if (!output.matteUsable) ++withoutMatte_;
         if (result_.frames == kTried && withoutMatte_ == kTried) throw NoMatte();
         if (progress) progress(result_.frames, frames_.info().frames);
@@ -198,6 +199,7 @@ private:
     std::stop_token stop_;
     Look look_;
     TimedFrames frames_;
+    std::optional<Frame> first_;  ///< until run()
     std::optional<MovingBackground> behind_;
     std::unique_ptr<VideoWriter> writer_;
     std::optional<Image> matte_;

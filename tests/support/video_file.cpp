@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/video_file.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -27,10 +28,31 @@ ffmpeg::Input openInput(const std::filesystem::path& path) {
     return owner;
 }
 
-void copyPictures(AVFormatContext* from, AVFormatContext* to, double later) {
+AVFormatContext* openOutput(const std::filesystem::path& path, const AVFormatContext& from) {
+    AVFormatContext* to = nullptr;
+    check(avformat_alloc_output_context2(&to, nullptr, nullptr, path.c_str()) >= 0);
+    AVStream* pictures = avformat_new_stream(to, nullptr);
+    check(avcodec_parameters_copy(pictures->codecpar, from.streams[0]->codecpar) >= 0);
+    pictures->codecpar->codec_tag = 0;
+    return to;
+}
+void begin(AVFormatContext* to, const std::filesystem::path& path) {
+    check(avio_open(&to->pb, path.c_str(), AVIO_FLAG_WRITE) >= 0 && avformat_write_header(to, nullptr) >= 0);
+}
+void end(AVFormatContext* to) {
+    check(av_write_trailer(to) >= 0);
+    avio_closep(&to->pb);
+    avformat_free_context(to);
+}
+
+void copyPictures(AVFormatContext* from, AVFormatContext* to, double later, int missing) {
     const ffmpeg::Packet packet(av_packet_alloc());
     const AVRational its = from->streams[0]->time_base;
-    while (av_read_frame(from, packet.get()) >= 0) {
+    for (int n = 0; av_read_frame(from, packet.get()) >= 0; ++n) {
+        if (n < missing) {
+            av_packet_unref(packet.get());
+            continue;
+        }
         const auto shift = std::int64_t(later / av_q2d(its));
         packet->pts += shift;
         packet->dts += shift;
@@ -59,8 +81,10 @@ void writeRamp(AVFormatContext* to, double seconds) {
 }  // namespace
 
 std::filesystem::path writeVideo(const std::filesystem::path& path, int frames, double rate, Size size) {
-    const int codec = path.extension() == ".avi" ? cv::VideoWriter::fourcc('M', 'J', 'P', 'G')
-                                                 : cv::VideoWriter::fourcc('m', 'p', '4', 'v');
+    const std::string form = path.extension().string();
+    const int codec = form == ".avi"   ? cv::VideoWriter::fourcc('M', 'J', 'P', 'G')
+                      : form == ".mkv" ? cv::VideoWriter::fourcc('M', 'P', 'G', '2')
+                                       : cv::VideoWriter::fourcc('m', 'p', '4', 'v');
     cv::VideoWriter writer(path.string(), cv::CAP_FFMPEG, codec, rate, cv::Size(size.width, size.height));
     if (!writer.isOpened()) throw std::runtime_error("can't write " + path.string());
     for (int n = 0; n < frames; ++n) {
@@ -70,13 +94,31 @@ std::filesystem::path writeVideo(const std::filesystem::path& path, int frames, 
     return path;
 }
 
-std::filesystem::path withSound(const std::filesystem::path& video, const std::filesystem::path& path, double later) {
+std::filesystem::path atTimes(const std::filesystem::path& video,
+                              const std::filesystem::path& path,
+                              const std::vector<double>& times,
+                              double lastLasts) {
     const ffmpeg::Input from = openInput(video);
-    AVFormatContext* to = nullptr;
-    check(avformat_alloc_output_context2(&to, nullptr, nullptr, path.c_str()) >= 0);
-    AVStream* pictures = avformat_new_stream(to, nullptr);
-    check(avcodec_parameters_copy(pictures->codecpar, from->streams[0]->codecpar) >= 0);
-    pictures->codecpar->codec_tag = 0;
+    AVFormatContext* to = openOutput(path, *from);
+    begin(to, path);
+    const ffmpeg::Packet packet(av_packet_alloc());
+    const auto ticks = [&](double seconds) { return std::llround(seconds / av_q2d(to->streams[0]->time_base)); };
+    for (std::size_t n = 0; n < times.size() && av_read_frame(from.get(), packet.get()) >= 0; ++n) {
+        const bool isLast = n + 1 == times.size();
+        packet->pts = packet->dts = ticks(times[n]);
+        packet->duration = ticks(isLast ? lastLasts : times[n + 1] - times[n]);
+        check(av_interleaved_write_frame(to, packet.get()) >= 0);
+    }
+    end(to);
+    return path;
+}
+
+std::filesystem::path withSound(const std::filesystem::path& video,
+                                const std::filesystem::path& path,
+                                double later,
+                                int missing) {
+    const ffmpeg::Input from = openInput(video);
+    AVFormatContext* to = openOutput(path, *from);
     AVStream* sound = avformat_new_stream(to, nullptr);
     sound->codecpar->codec_type = AVMEDIA_TYPE_AUDIO;
     sound->codecpar->codec_id = AV_CODEC_ID_PCM_S16LE;
@@ -86,13 +128,11 @@ std::filesystem::path withSound(const std::filesystem::path& video, const std::f
     sound->codecpar->bits_per_coded_sample = 16;
     sound->codecpar->block_align = 2;
     sound->time_base = {1, kSoundRate};
-    check(avio_open(&to->pb, path.c_str(), AVIO_FLAG_WRITE) >= 0 && avformat_write_header(to, nullptr) >= 0);
+    begin(to, path);
     const double seconds = double(from->duration) / AV_TIME_BASE;
-    copyPictures(from.get(), to, later);
+    copyPictures(from.get(), to, later, missing);
     writeRamp(to, seconds + later);
-    check(av_write_trailer(to) >= 0);
-    avio_closep(&to->pb);
-    avformat_free_context(to);
+    end(to);
     return path;
 }
 

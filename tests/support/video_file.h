@@ -10,18 +10,25 @@
 namespace matte::test {
 
 /// At most 20 different frames, each of one colour. The extension names the container: .mp4 and .ts hold MPEG-4, .avi
-/// Motion JPEG.
+/// Motion JPEG, .mkv MPEG-2 in which few pictures can be decoded by themselves.
 std::filesystem::path writeVideo(const std::filesystem::path& path,
                                  int frames = 5,
                                  double rate = 25,
                                  Size size = {96, 64});
 
 /// A second copy of a video (.mov or .mkv) with sound, PCM of 16 bits: sample number n is n, kSoundRate of them a
-/// second, from the beginning; the pictures begin `later` seconds after it.
+/// second, from the beginning; the pictures begin `later` seconds after it, and the first `missing` of them are left
+/// out.
 constexpr int kSoundRate = 8000;
 std::filesystem::path withSound(const std::filesystem::path& video,
                                 const std::filesystem::path& path,
-                                double later = 0);
+                                double later = 0,
+                                int missing = 0);
+/// A second copy whose pictures are to be seen at these times, and the last one of them for so long; all in seconds.
+std::filesystem::path atTimes(const std::filesystem::path& video,
+                              const std::filesystem::path& path,
+                              const std::vector<double>& times,
+                              double lastLasts);
 /// The first sample and its time in seconds of every packet of a video's sound; empty: there is none.
 struct SoundPacket {
     double time = 0;

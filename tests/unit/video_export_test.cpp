@@ -190,6 +190,35 @@ TEST_F(VideoExportTest, TakesTheSoundAlong) {
     EXPECT_TRUE(test::soundOf(at("matte.mov")).empty());
 }
 
+TEST_F(VideoExportTest, KeepsPausesAndHowLongTheLastPictureLasts) {
+    const auto input = test::atTimes(test::writeVideo(at("even.mp4"), 4, 25), at("in.mov"), {0, 0.04, 30, 31}, 5);
+    for (const char* name : {"out.mp4", "out.mov", "out.mkv", "out.webm"}) {
+        EXPECT_NEAR(run({input, at(name), everybody("color:#00ff00")}).seconds, 36, 0.1) << name;
+        const auto reader = VideoReader::open(at(name).string(), false, {});
+        ASSERT_TRUE(reader) << name;
+        EXPECT_NEAR(reader->length().count(), 36, 0.1) << name;
+        for (const double time : {0.0, 0.04, 30.0, 31.0}) {
+            ASSERT_TRUE(reader->grab()) << name;
+            EXPECT_NEAR(reader->time()->count(), time, 0.002) << name;
+        }
+    }
+}
+
+// As when a recording was cut without being encoded anew.
+TEST_F(VideoExportTest, KeepsTheSoundInTimeWhereTheFirstPicturesCanNotBeDecoded) {
+    const auto input = test::withSound(test::writeVideo(at("whole.mkv"), 30, 25), at("in.mkv"), 0, 5);
+    const auto result = run({input, at("out.mkv"), everybody("color:#00ff00")});
+    EXPECT_EQ(result.inputProblem, "");
+    const auto frames = framesIn(at("out.mkv"));
+    ASSERT_FALSE(frames.empty());
+    ASSERT_EQ(frames.front(), 9) << "the first that can be decoded by itself";
+    const auto sound = test::soundOf(at("out.mkv"));
+    ASSERT_FALSE(sound.empty());
+    for (const auto& packet : sound) {
+        EXPECT_NEAR(packet.sample, (packet.time + 9 / 25.0) * test::kSoundRate, 0.02 * test::kSoundRate);
+    }
+}
+
 TEST_F(VideoExportTest, KeepsWhatCouldBeReadOfABrokenVideo) {
     const auto whole = test::readBytes(test::writeVideo(at("whole.avi"), 40, 25));
     test::writeBytes(at("cut.avi"), std::span(whole).first(whole.size() / 2));

@@ -144,8 +144,8 @@ TEST(VideoWriter, KeepsTransparency) {
 }
 
 /// A copy of `video`'s sound beside pictures of our own; what is said of it.
-std::string copySound(const fs::path& video, const fs::path& path) {
-    VideoWriter writer(path, {.size = {64, 48}, .rate = 25, .soundFrom = video});
+std::string copySound(const fs::path& video, const fs::path& path, double begin = 0) {
+    VideoWriter writer(path, {.size = {64, 48}, .rate = 25, .soundFrom = video, .soundBegin = Seconds(begin)});
     for (int i = 0; i < 10; ++i) writer.write(plain({64, 48}, PixelFormat::gray8, {90}).view(), Seconds(i / 25.0));
     writer.finish();
     return writer.soundProblem();
@@ -158,7 +158,7 @@ TEST(VideoWriter, TakesTheSoundAlongInTime) {
     const auto late = test::withSound(silent, folder / "late.mov", 0.2);  // the pictures begin after the sound
     for (const char* name : {"a.mov", "a.mkv"}) {
         for (const auto& [from, shift] : {std::pair(video, 0.0), std::pair(late, 0.2)}) {
-            EXPECT_EQ(copySound(from, folder / name), "");
+            EXPECT_EQ(copySound(from, folder / name, shift), "");
             const auto packets = test::soundOf(folder / name);
             ASSERT_FALSE(packets.empty()) << name;
             for (const auto& packet : packets) {
