@@ -10,6 +10,7 @@
 
 #include "inference/cli/evaluate_report.h"
 #include "inference/cli/image_command.h"
+#include "inference/cli/options.h"
 #include "inference/cli/progress_bar.h"
 #include "inference/evaluate/matte_pairs.h"
 #include "inference/evaluate/sequence_metrics.h"
@@ -68,7 +69,8 @@ public:
         : options_(options), stop_(std::move(stop)), model_(findModel(options.model)), report_(options.json, model_) {
         look_.background.kind = Background::Kind::transparent;
         look_.softness = 1;  // the matte as it was found
-        if (options.steadiness >= 0) look_.steadiness = float(options.steadiness);
+        look_.steadiness = options.steadiness.value_or(look_.steadiness);
+        checkUnitInterval("--steadiness", look_.steadiness);
         for (const std::string& input : options.inputs) find(input);
         if (work_.empty()) {
             throw Error(Area::input, options.sequence ? "There is no frame: name a folder of frames or a video."
@@ -250,7 +252,6 @@ CLI::App* addEvaluateCommand(CLI::App& app, EvaluateOptions& options) {
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
         ->type_name("WHICH");
     evaluate->add_option("--steadiness", options.steadiness, "Sequences: how steady live mattes are kept, 0 to 1")
-        ->check(CLI::Range(0.0, 1.0).description(""))
         ->type_name("S");
     evaluate->add_flag("--json", options.json, "Print one JSON object, with every photo's scores");
     evaluate->add_flag("--quiet", options.quiet, "Show no progress");

@@ -2,6 +2,7 @@
 // matte-cli evaluate: how good a model's mattes are, as an engine makes them. Main thread.
 #pragma once
 
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@ struct EvaluateOptions {
     std::string model;       ///< a file or a name; empty: the default one
     std::string engine = "auto";
     bool sequence = false;
-    double steadiness = -1;  ///< of live pictures; below 0: the default
+    std::optional<float> steadiness;  ///< of live pictures; else the default
     bool json = false, quiet = false;
 };
 

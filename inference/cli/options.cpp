@@ -4,16 +4,12 @@
 #include "inference/io/background_file.h"
 
 namespace matte {
-namespace {
 
-/// CLI11's own range check lets a NaN through.
 void checkUnitInterval(const char* option, float value) {
     if (!(value >= 0 && value <= 1)) {
         throw Error(Area::usage, std::string(option) + " must be between 0 and 1: try 0.5.");
     }
 }
-
-}  // namespace
 
 void addEngineChoices(CLI::App* app, EngineOptions& engine) {
     addChoice(app, "--engine", "What computes: auto, cpu or cuda", engine.kind,
@@ -34,7 +30,6 @@ void addLookOptions(CLI::App* app, LookOptions& options, const std::string& vide
               {{"fill", Placement::fill}, {"fit", Placement::fit}, {"stretch", Placement::stretch}});
     app->add_option("--position", options.look.background.position,
                     "Where it lies if it is wider or taller than the photo, 0 (left or top) to 1")
-        ->check(CLI::Range(0.0, 1.0).description(""))
         ->capture_default_str()
         ->type_name("P");
     app->add_option("--threshold", options.look.threshold, "Where the edge lies, 0 to 1; lower keeps more")
@@ -51,6 +46,7 @@ void addLookOptions(CLI::App* app, LookOptions& options, const std::string& vide
 Background checkedBackground(const LookOptions& options) {
     checkUnitInterval("--threshold", options.look.threshold);
     checkUnitInterval("--softness", options.look.softness);
+    checkUnitInterval("--position", options.look.background.position);
     return parseBackground(options.background);
 }
 

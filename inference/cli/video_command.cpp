@@ -80,7 +80,6 @@ CLI::App* addVideoCommand(CLI::App& app, VideoOptions& options) {
         ->type_name("OUT");
     addLookOptions(video, options.look, "");
     video->add_option("--steadiness", options.look.look.steadiness, "How steady the matte is kept, 0 to 1")
-        ->check(CLI::Range(0.0, 1.0).description(""))
         ->capture_default_str()
         ->type_name("S");
     video->add_flag("--nearest", options.look.look.nearestOnly,
@@ -103,6 +102,7 @@ CLI::App* addVideoCommand(CLI::App& app, VideoOptions& options) {
 
 ExitCode runVideoCommand(const VideoOptions& options, std::stop_token stop) {
     const Background background = checkedBackground(options.look);
+    checkUnitInterval("--steadiness", options.look.look.steadiness);
     VideoExport job{options.input, options.output, {}, options.matteOnly};
     // Before the model is loaded.
     checkVideoTarget(job.output, background.kind == Background::Kind::transparent && !options.matteOnly);

@@ -19,11 +19,14 @@ namespace {
 constexpr char kOpenFiles[] = "/proc/self/fd/";
 constexpr int kMostTries = 1000;
 
-/// The file behind a symbolic link, so that the link stays one.
-std::filesystem::path behindLinks(const std::filesystem::path& path) {
+/// The file behind symbolic links, be it there or not, so that a link stays one.
+std::filesystem::path behindLinks(std::filesystem::path path) {
+    constexpr int kMostLinks = 40;  // as Linux follows
     std::error_code error;
-    const auto real = std::filesystem::canonical(path, error);
-    return error ? path : real;
+    for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, error); ++i) {
+        path = path.parent_path() / std::filesystem::read_symlink(path, error);
+    }
+    return path;
 }
 
 }  // namespace

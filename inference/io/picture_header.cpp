@@ -2,6 +2,7 @@
 #include "inference/io/picture_header.h"
 
 #include <cstdlib>
+#include <string_view>
 
 #include <zlib.h>
 
@@ -73,6 +74,19 @@ void checkTiffData(const TiffDirectory& directory, Size size, std::uint64_t file
     if (!packed && held < needed) refuseCutOff(name);
 }
 
+/// Neither libtiff nor OpenCV turns others to red, green and blue.
+void checkTiffChannels(std::uint32_t channels, std::uint32_t bits, std::uint32_t photometric, const std::string& name) {
+    constexpr std::uint32_t kMost = 4, kInks = 5;
+    if (channels > kMost) {
+        throw Error(Area::input, name + " holds " + std::to_string(channels) +
+                                     " channels a pixel, which is not supported: save it as RGB or as RGB with alpha.");
+    }
+    if (photometric == kInks && bits != 8) {
+        throw Error(Area::input, name + " holds the colours of inks (CMYK) with " + std::to_string(bits) +
+                                     " bits a channel, which is not supported: save it as RGB.");
+    }
+}
+
 /// TIFF 6.0, sections 8 and 18.
 PictureHeader inspectTiff(const Bytes& file, const std::string& name) {
     const auto directory = TiffDirectory::open(file.part(0));
@@ -98,6 +112,7 @@ PictureHeader inspectTiff(const Bytes& file, const std::string& name) {
         throw Error(Area::input, name + " holds 16-bit colours in separate planes, which is not supported: save it " +
                                      "with interleaved channels or with 8 bits a channel.");
     }
+    checkTiffChannels(directory->valueOf(kSamplesPerPixel, 1), bits, directory->valueOf(kPhotometric, 1), name);
     checkTiffData(*directory, size, file.size(), name);
     PictureHeader header{PictureFormat::tiff, size};
     header.premultiplied = directory->valueOf(kExtraSamples, 0) == 1;
@@ -178,6 +193,9 @@ PictureHeader inspectPicture(std::span<const std::uint8_t> bytes, const std::str
     if (file.is(0, "RIFF") && file.is(8, "WEBP")) return inspectWebp(file, name);
     if (TiffDirectory::open(bytes)) return inspectTiff(file, name);
     if (file.is(0, "BM")) return inspectBmp(file, name);
+    if (file.is(0, std::string_view("II\x2B\0", 4)) || file.is(0, std::string_view("MM\0\x2B", 4))) {
+        throw Error(Area::input, name + " is a BigTIFF, which is not supported: save it as a plain TIFF or as PNG.");
+    }
     throw Error(Area::input, name + " is not a JPEG, PNG, WebP, TIFF or BMP picture: convert it to one of these.");
 }
 

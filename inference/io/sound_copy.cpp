@@ -80,7 +80,9 @@ bool SoundCopy::writeUntil(AVFormatContext& file, double seconds) {
         s.packet->stream_index = s.copy->index;
         s.packet->pos = -1;
         s.holds = false;
-        if (s.packet->dts <= s.last) {
+        // Of a few codecs (TrueHD) several packets share a time, which mkv holds.
+        const bool mustGrow = (file.oformat->flags & AVFMT_TS_NONSTRICT) == 0;
+        if (s.packet->dts < s.last + (mustGrow ? 1 : 0)) {
             av_packet_unref(s.packet.get());
             continue;
         }

@@ -61,7 +61,7 @@ void copyPictures(AVFormatContext* from, AVFormatContext* to, double later, int 
     }
 }
 
-void writeRamp(AVFormatContext* to, double seconds) {
+void writeRamp(AVFormatContext* to, double seconds, int sharesTime) {
     constexpr int kSamples = 100;  // a packet
     const ffmpeg::Packet packet(av_packet_alloc());
     for (int first = 0; first < int(seconds * kSoundRate); first += kSamples) {
@@ -71,7 +71,7 @@ void writeRamp(AVFormatContext* to, double seconds) {
             packet->data[2 * i + 1] = std::uint8_t((first + i) >> 8);
         }
         packet->stream_index = 1;
-        packet->pts = packet->dts = first;
+        packet->pts = packet->dts = first / (kSamples * sharesTime) * (kSamples * sharesTime);
         packet->duration = kSamples;
         av_packet_rescale_ts(packet.get(), {1, kSoundRate}, to->streams[1]->time_base);
         check(av_interleaved_write_frame(to, packet.get()) >= 0);
@@ -115,8 +115,7 @@ std::filesystem::path atTimes(const std::filesystem::path& video,
 
 std::filesystem::path withSound(const std::filesystem::path& video,
                                 const std::filesystem::path& path,
-                                double later,
-                                int missing) {
+                                const SoundForm& form) {
     const ffmpeg::Input from = openInput(video);
     AVFormatContext* to = openOutput(path, *from);
     AVStream* sound = avformat_new_stream(to, nullptr);
@@ -130,8 +129,8 @@ std::filesystem::path withSound(const std::filesystem::path& video,
     sound->time_base = {1, kSoundRate};
     begin(to, path);
     const double seconds = double(from->duration) / AV_TIME_BASE;
-    copyPictures(from.get(), to, later, missing);
-    writeRamp(to, seconds + later);
+    copyPictures(from.get(), to, form.later, form.missing);
+    writeRamp(to, seconds + form.later, form.sharesTime);
     end(to);
     return path;
 }

@@ -17,13 +17,16 @@ std::filesystem::path writeVideo(const std::filesystem::path& path,
                                  Size size = {96, 64});
 
 /// A second copy of a video (.mov or .mkv) with sound, PCM of 16 bits: sample number n is n, kSoundRate of them a
-/// second, from the beginning; the pictures begin `later` seconds after it, and the first `missing` of them are left
-/// out.
+/// second, from the beginning.
 constexpr int kSoundRate = 8000;
+struct SoundForm {
+    double later = 0;    ///< seconds from its beginning to that of the pictures
+    int missing = 0;     ///< so many of the first pictures are left out
+    int sharesTime = 1;  ///< so many packets of the sound say the same time
+};
 std::filesystem::path withSound(const std::filesystem::path& video,
                                 const std::filesystem::path& path,
-                                double later = 0,
-                                int missing = 0);
+                                const SoundForm& form = {});
 /// A second copy whose pictures are to be seen at these times, and the last one of them for so long; all in seconds.
 std::filesystem::path atTimes(const std::filesystem::path& video,
                               const std::filesystem::path& path,

@@ -168,13 +168,44 @@ TEST(DecodeTiff, ShowsGreyThatCountsFromWhiteTheRightWayRound) {
     }
 }
 
+FileBytes tiffField(std::uint32_t tag, std::uint32_t count, std::uint32_t value) {
+    return test::joined({test::littleEndian(tag, 2), test::littleEndian(4, 2), test::littleEndian(count, 4),
+                         test::littleEndian(value, 4)});
+}
+
+/// One pixel, its samples of `bits` side by side; PhotometricInterpretation (262) is 2 for red, green and blue, and 5
+/// for inks.
+FileBytes pixelTiff(std::uint32_t bits, std::uint32_t photometric, std::initializer_list<std::uint8_t> samples) {
+    const std::uint32_t bytes = bits / 8 * std::uint32_t(samples.size());
+    FileBytes pixel;
+    for (const std::uint8_t sample : samples) pixel.insert(pixel.end(), bits / 8, sample);
+    pixel.resize(16);
+    return test::joined({test::bytesOf(std::string_view("II\x2a\0", 4)), test::littleEndian(24, 4), pixel,
+                         test::littleEndian(8, 2), tiffField(256, 1, 1), tiffField(257, 1, 1), tiffField(258, 1, bits),
+                         tiffField(262, 1, photometric), tiffField(273, 1, 8),
+                         tiffField(277, 1, std::uint32_t(samples.size())), tiffField(278, 1, 1),
+                         tiffField(279, 1, bytes), test::littleEndian(0, 4)});
+}
+
+TEST(DecodeTiff, SaysWhichColoursItCannotShow) {
+    const auto tell = [](const FileBytes& file) { return refusal(Area::input, [&] { decodeImage(file, "print"); }); };
+    const auto inks = decodeImage(pixelTiff(8, 5, {0, 255, 255, 0}), "print");
+    EXPECT_GT(inks->row(0)[0], inks->row(0)[1] + 100) << "four inks of 8 bits are shown";
+    EXPECT_EQ(tell(pixelTiff(16, 5, {0, 255, 255, 0})),
+              "print holds the colours of inks (CMYK) with 16 bits a channel, which is not supported: save it as RGB.");
+    const std::string tooMany =
+        "print holds 5 channels a pixel, which is not supported: save it as RGB or as RGB with alpha.";
+    EXPECT_EQ(tell(pixelTiff(8, 5, {0, 255, 255, 0, 255})), tooMany);
+    EXPECT_EQ(tell(pixelTiff(8, 2, {0, 255, 255, 0, 255})), tooMany);
+    EXPECT_EQ(tell(pixelTiff(16, 2, {0, 255, 255, 0, 255})), tooMany);
+    auto big = pixelTiff(8, 2, {0, 255, 255});
+    big[2] = 43;
+    EXPECT_EQ(tell(big), "print is a BigTIFF, which is not supported: save it as a plain TIFF or as PNG.");
+}
+
 /// One pixel, its samples of `bits` in a plane each: PlanarConfiguration (284) is 2. TIFF 6.0, section 8.
 FileBytes planarTiff(std::uint32_t bits, std::initializer_list<std::uint8_t> samples) {
     const std::uint32_t bytes = bits / 8, channels = std::uint32_t(samples.size());
-    const auto field = [](std::uint32_t tag, std::uint32_t count, std::uint32_t value) {
-        return test::joined({test::littleEndian(tag, 2), test::littleEndian(4, 2), test::littleEndian(count, 4),
-                             test::littleEndian(value, 4)});
-    };
     FileBytes planes, offsets, counts;
     for (const std::uint8_t sample : samples) {
         offsets = test::joined({offsets, test::littleEndian(8 + std::uint32_t(planes.size()), 4)});
@@ -184,11 +215,11 @@ FileBytes planarTiff(std::uint32_t bits, std::initializer_list<std::uint8_t> sam
     planes.resize(8);
     const std::uint32_t lists = 16, directory = lists + 8 * channels;
     return test::joined({test::bytesOf(std::string_view("II\x2a\0", 4)), test::littleEndian(directory, 4), planes,
-                         offsets, counts, test::littleEndian(9, 2), field(256, 1, 1), field(257, 1, 1),
-                         field(258, 1, bits), field(262, 1, channels == 1 ? 1 : 2),
-                         field(273, channels, channels == 1 ? 8 : lists), field(277, 1, channels), field(278, 1, 1),
-                         field(279, channels, channels == 1 ? bytes : lists + 4 * channels), field(284, 1, 2),
-                         test::littleEndian(0, 4)});
+                         offsets, counts, test::littleEndian(9, 2), tiffField(256, 1, 1), tiffField(257, 1, 1),
+                         tiffField(258, 1, bits), tiffField(262, 1, channels == 1 ? 1 : 2),
+                         tiffField(273, channels, channels == 1 ? 8 : lists), tiffField(277, 1, channels),
+                         tiffField(278, 1, 1), tiffField(279, channels, channels == 1 ? bytes : lists + 4 * channels),
+                         tiffField(284, 1, 2), test::littleEndian(0, 4)});
 }
 
 // A reader that takes planes of 16 bits for interleaved channels shows scrambled colours and memory that nobody wrote.

@@ -221,6 +221,11 @@ TEST(WriteImage, KeepsPermissionsAndLinks) {
     fs::create_symlink("real.png", folder / "link.png");
     writeImage(folder / "link.png", noise({9, 9}, PixelFormat::rgba8).view());
     EXPECT_TRUE(fs::is_symlink(folder / "link.png"));
+    fs::create_symlink("to_be.png", folder / "early.png");
+    fs::create_symlink(folder / "early.png", folder / "twice.png");
+    writeImage(folder / "twice.png", noise({9, 9}, PixelFormat::rgba8).view());
+    EXPECT_TRUE(fs::is_symlink(folder / "early.png") && fs::is_symlink(folder / "twice.png"));
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(folder / "to_be.png"))) << "what the links name is made";
     EXPECT_EQ(readImage(folder / "real.png")->size(), (Size{9, 9}));
     EXPECT_EQ(fs::status(folder / "real.png").permissions(), fs::perms(0640));
 }

@@ -206,7 +206,7 @@ TEST_F(VideoExportTest, KeepsPausesAndHowLongTheLastPictureLasts) {
 
 // As when a recording was cut without being encoded anew.
 TEST_F(VideoExportTest, KeepsTheSoundInTimeWhereTheFirstPicturesCanNotBeDecoded) {
-    const auto input = test::withSound(test::writeVideo(at("whole.mkv"), 30, 25), at("in.mkv"), 0, 5);
+    const auto input = test::withSound(test::writeVideo(at("whole.mkv"), 30, 25), at("in.mkv"), {.missing = 5});
     const auto result = run({input, at("out.mkv"), everybody("color:#00ff00")});
     EXPECT_EQ(result.inputProblem, "");
     const auto frames = framesIn(at("out.mkv"));

@@ -155,7 +155,8 @@ TEST(VideoWriter, TakesTheSoundAlongInTime) {
     const test::ScratchFolder folder;
     const auto silent = test::writeVideo(folder / "silent.mp4", 10);
     const auto video = test::withSound(silent, folder / "loud.mov");
-    const auto late = test::withSound(silent, folder / "late.mov", 0.2);  // the pictures begin after the sound
+    const auto late =
+        test::withSound(silent, folder / "late.mov", {.later = 0.2});  // the pictures begin after the sound
     for (const char* name : {"a.mov", "a.mkv"}) {
         for (const auto& [from, shift] : {std::pair(video, 0.0), std::pair(late, 0.2)}) {
             EXPECT_EQ(copySound(from, folder / name, shift), "");
@@ -169,6 +170,15 @@ TEST(VideoWriter, TakesTheSoundAlongInTime) {
     }
     EXPECT_EQ(copySound(silent, folder / "b.mov"), "");
     EXPECT_TRUE(test::soundOf(folder / "b.mov").empty());
+}
+
+// As those of TrueHD do.
+TEST(VideoWriter, KeepsEveryPacketOfASoundThatSharesTimes) {
+    const test::ScratchFolder folder;
+    const auto silent = test::writeVideo(folder / "silent.mp4", 10);
+    const auto video = test::withSound(silent, folder / "loud.mkv", {.sharesTime = 2});
+    ASSERT_EQ(copySound(video, folder / "a.mkv"), "");
+    EXPECT_EQ(test::soundOf(folder / "a.mkv").size(), test::soundOf(video).size());
 }
 
 TEST(VideoWriter, SaysWhenTheFormCanNotHoldTheSound) {
