@@ -43,6 +43,24 @@ double toSrgb(double light) {
     return light <= 0.0031308 ? light * 12.92 : 1.055 * std::pow(light, 1 / 2.4) - 0.055;
 }
 
+double fromSrgb(double value) {
+    return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+}
+
+/// The light, in reference whites, of a value of 0 to 1; of HLG that of the scene.
+double lightOf(ToneMap::Transfer transfer, double value) {
+    switch (transfer) {
+        case ToneMap::Transfer::hlg: return hlgToScene(value);
+        case ToneMap::Transfer::pq: return pqToLight(value) / kWhite;
+        default: return fromSrgb(value);
+    }
+}
+
+/// Both have sRGB's white.
+constexpr std::array<float, 9> kFromBt2020{1.6605F,  -0.5876F, -0.0728F, -0.1246F, 1.1329F,
+                                           -0.0083F, -0.0182F, -0.1006F, 1.1187F};
+constexpr std::array<float, 9> kFromP3{1.2249F, -0.2249F, 0, -0.0421F, 1.0421F, 0, -0.0196F, -0.0786F, 1.0983F};
+
 /// A table of `steps` values of `f` over 0 to `most`.
 template <typename T, typename F>
 std::vector<T> table(int steps, double most, F f) {
@@ -54,14 +72,14 @@ std::vector<T> table(int steps, double most, F f) {
 
 }  // namespace
 
-ToneMap::ToneMap(Transfer transfer) : transfer_(transfer) {
-    const bool hlg = transfer == Transfer::hlg;
-    light_ = table<float>(kSteps, double(kSteps - 1) * 16 / kWhole, [&](double signal) {
-        const double value = std::min(signal, 1.0);
-        return hlg ? hlgToScene(value) : pqToLight(value) / kWhite;
-    });
+ToneMap::ToneMap(const Signal& signal)
+    : signal_(signal), toBt709_(signal.primaries == Primaries::p3 ? kFromP3 : kFromBt2020) {
+    const bool isHigh = signal.transfer != Transfer::usual;
+    light_ = table<float>(kSteps, double(kSteps - 1) * 16 / kWhole,
+                          [&](double value) { return lightOf(signal.transfer, std::min(value, 1.0)); });
     system_ = table<float>(kSteps, 1, [](double luminance) { return kPeak * std::pow(luminance, kGamma - 1); });
-    gain_ = table<float>(kSteps, kPeak, [](double light) { return light > 0 ? compressed(light) / light : 1; });
+    gain_ =
+        table<float>(kSteps, kPeak, [&](double light) { return isHigh && light > 0 ? compressed(light) / light : 1; });
     encoded_ = table<std::uint8_t>(2 * kSteps, 1, [](double light) { return std::lround(255 * toSrgb(light)); });
 }
 
@@ -72,7 +90,7 @@ void ToneMap::apply(const std::uint16_t* from, std::uint8_t* to, int pixels) con
     };
     for (int i = 0; i < pixels; ++i, from += 3, to += 3) {
         float b = light_[from[0] >> 4], g = light_[from[1] >> 4], r = light_[from[2] >> 4];
-        if (transfer_ == Transfer::hlg) {
+        if (signal_.transfer == Transfer::hlg) {
             const float luminance = 0.2627F * r + 0.6780F * g + 0.0593F * b;  // BT.2020
             const float system = at(system_, luminance * kLast, kLast);
             b *= system, g *= system, r *= system;
@@ -80,8 +98,9 @@ void ToneMap::apply(const std::uint16_t* from, std::uint8_t* to, int pixels) con
         const float brightest = std::max({b, g, r});
         const float gain =
             brightest < float(kPeak) ? at(gain_, brightest * float(kLast / kPeak), kLast) : 1 / brightest;
-        const float red = 1.6605F * r - 0.5876F * g - 0.0728F * b, green = -0.1246F * r + 1.1329F * g - 0.0083F * b,
-                    blue = -0.0182F * r - 0.1006F * g + 1.1187F * b;
+        const auto& m = toBt709_;
+        const float red = m[0] * r + m[1] * g + m[2] * b, green = m[3] * r + m[4] * g + m[5] * b,
+                    blue = m[6] * r + m[7] * g + m[8] * b;
         to[0] = at(encoded_, blue * gain * kLastEncoded, kLastEncoded);
         to[1] = at(encoded_, green * gain * kLastEncoded, kLastEncoded);
         to[2] = at(encoded_, red * gain * kLastEncoded, kLastEncoded);

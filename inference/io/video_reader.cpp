@@ -2,20 +2,17 @@
 #include "inference/io/video_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <numbers>
 #include <utility>
-#include <vector>
 
-#include <opencv2/core.hpp>
-
+#include "inference/io/deinterlacer.h"
 #include "inference/io/ffmpeg.h"
-#include "inference/io/tone_map.h"
-
-extern "C" {
-#include <libavutil/display.h>
-}
+#include "inference/io/video_converter.h"
 
 namespace matte {
 namespace {
@@ -25,11 +22,8 @@ using Seconds = std::chrono::duration<double>;
 
 /// So many packets in a row that nothing can be decoded from end a video.
 constexpr int kMostDamaged = 4096;
-/// Without a word about it, pictures of so many lines are taken for BT.709, smaller ones for BT.601, as players do.
-constexpr int kHighDefinition = 720;
 
-/// Quarters clockwise by which the pictures must be turned to stand upright.
-int quartersToTurn(const AVStream& stream) {
+Turn turnOf(const AVStream& stream) {
 #if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)
     const AVPacketSideData* side = av_packet_side_data_get(
         stream.codecpar->coded_side_data, stream.codecpar->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
@@ -37,55 +31,14 @@ int quartersToTurn(const AVStream& stream) {
 #else
     const std::uint8_t* matrix = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, nullptr);
 #endif
-    if (!matrix) return 0;
-    const double degrees = -av_display_rotation_get(reinterpret_cast<const std::int32_t*>(matrix));
-    return std::isfinite(degrees) ? ((int(std::lround(degrees / 90)) % 4) + 4) % 4 : 0;
-}
-
-/// `size` with square pixels instead of ones that are `aspect` times as wide as high; never made smaller.
-Size squared(Size size, double aspect) {
-    if (!(aspect > 0.1 && aspect < 10) || std::abs(aspect - 1) < 0.005) return size;
-    if (aspect > 1) return {int(std::lround(size.width * aspect)), size.height};
-    return {size.width, int(std::lround(size.height / aspect))};
-}
-
-/// One of FFmpeg's tables that turn YUV to RGB.
-const int* coefficientsOf(const AVFrame& frame) {
-    switch (frame.colorspace) {
-        case AVCOL_SPC_BT709: return sws_getCoefficients(SWS_CS_ITU709);
-        case AVCOL_SPC_BT2020_NCL:
-        case AVCOL_SPC_BT2020_CL: return sws_getCoefficients(SWS_CS_BT2020);
-        case AVCOL_SPC_SMPTE240M: return sws_getCoefficients(SWS_CS_SMPTE240M);
-        case AVCOL_SPC_FCC: return sws_getCoefficients(SWS_CS_FCC);
-        case AVCOL_SPC_UNSPECIFIED:
-            return sws_getCoefficients(std::min(frame.width, frame.height) >= kHighDefinition ? SWS_CS_ITU709
-                                                                                              : SWS_CS_ITU601);
-        default: return sws_getCoefficients(SWS_CS_ITU601);
-    }
-}
-
-/// The format without FFmpeg's old names for those of full range: swscale changes them, and would take each picture for
-/// one of another format than the one before.
-AVPixelFormat plainFormat(const AVFrame& frame) {
-    switch (frame.format) {
-        case AV_PIX_FMT_YUVJ420P: return AV_PIX_FMT_YUV420P;
-        case AV_PIX_FMT_YUVJ422P: return AV_PIX_FMT_YUV422P;
-        case AV_PIX_FMT_YUVJ444P: return AV_PIX_FMT_YUV444P;
-        case AV_PIX_FMT_YUVJ440P: return AV_PIX_FMT_YUV440P;
-        case AV_PIX_FMT_YUVJ411P: return AV_PIX_FMT_YUV411P;
-        default: return AVPixelFormat(frame.format);
-    }
-}
-
-/// How a picture of high dynamic range keeps its light; nothing for one of the usual range.
-std::optional<ToneMap::Transfer> highRangeOf(const AVFrame& frame) {
-    if (frame.color_trc == AVCOL_TRC_ARIB_STD_B67) return ToneMap::Transfer::hlg;
-    if (frame.color_trc == AVCOL_TRC_SMPTE2084) return ToneMap::Transfer::pq;
-    return std::nullopt;
-}
-
-bool isFullRange(const AVFrame& frame) {
-    return frame.color_range == AVCOL_RANGE_JPEG || plainFormat(frame) != frame.format;
+    if (!matrix) return {};
+    // Where a step to the right goes, (a, b), and one down, (c, d); libavutil/display.h.
+    std::array<std::int32_t, 9> numbers{};
+    std::memcpy(numbers.data(), matrix, sizeof numbers);
+    const double a = numbers[0], b = numbers[1], c = numbers[3], d = numbers[4];
+    const bool isMirrored = a * d - b * c < 0;
+    const double radians = isMirrored ? std::atan2(-b, -a) : std::atan2(b, a);
+    return {isMirrored, (int(std::lround(radians / (std::numbers::pi / 2))) + 4) % 4};
 }
 
 }  // namespace
@@ -126,11 +79,9 @@ struct VideoReader::State {
         return avcodec_open2(codec.get(), decoder, nullptr) == 0;
     }
     bool findSize() {
-        coded = {codec->width, codec->height};
-        quarters = quartersToTurn(*stream);
-        lying = squared(coded, av_q2d(av_guess_sample_aspect_ratio(format, stream, nullptr)));
-        upright = quarters % 2 == 0 ? lying : Size{lying.height, lying.width};
-        return coded.width > 0 && coded.height > 0 && lying.pixels() <= Image::kMaxPixels;
+        const Size coded{codec->width, codec->height};
+        converter.emplace(coded, av_q2d(av_guess_sample_aspect_ratio(format, stream, nullptr)), turnOf(*stream));
+        return coded.width > 0 && coded.height > 0 && converter->size().pixels() <= Image::kMaxPixels;
     }
 
     /// When the first picture is to be seen, in seconds, whether it can be decoded or not.
@@ -160,32 +111,36 @@ struct VideoReader::State {
         return true;
     }
 
-    /// `padded` of 16 bits for usual screens.
-    cv::Mat tonesMapped(ToneMap::Transfer transfer) {
-        if (!toneMap || toneMap->transfer() != transfer) toneMap.emplace(transfer);
-        mapped.create(lying.height, lying.width, CV_8UC3);
-        for (int y = 0; y < lying.height; ++y) {
-            toneMap->apply(padded.ptr<std::uint16_t>(y), mapped.ptr<std::uint8_t>(y), lying.width);
+    /// Of what the decoder was given; false when it needs more. From the first interlaced picture on, all go through
+    /// the deinterlacer, which keeps the last one back until the end.
+    bool nextFrame() {
+        for (;;) {
+            if (deinterlacer && deinterlacer->pull(frame.get())) return true;
+            const int received = avcodec_receive_frame(codec.get(), frame.get());
+            if (received < 0 && (!isDraining || isEnded)) return false;
+            if (received < 0) isEnded = true;
+            if (!deinterlacer && received == 0 && Deinterlacer::isNeededFor(*frame)) {
+                deinterlacer = Deinterlacer::make(*frame, stream->time_base);
+            }
+            if (!deinterlacer || (received == 0 && !hasItsSize())) return received == 0;
+            deinterlacer->push(received == 0 ? frame.get() : nullptr);
         }
-        return mapped;
     }
+
+    [[nodiscard]] bool hasItsSize() const { return Size{frame->width, frame->height} == converter->coded(); }
 
     AVFormatContext* format = nullptr;
     AVStream* stream = nullptr;
     ffmpeg::Codec codec;
     ffmpeg::Packet packet{av_packet_alloc()};
     ffmpeg::Frame frame{av_frame_alloc()};
-    ffmpeg::Scaler scaler;
+    std::optional<VideoConverter> converter;
     std::optional<Clock::time_point> until;
     Patience patience;
-    Size coded, lying, upright;  ///< as decoded, with square pixels, and turned
-    int quarters = 0;
-    bool isDraining = false;
+    std::unique_ptr<Deinterlacer> deinterlacer;
+    bool isDraining = false, isEnded = false;                             ///< there are no more packets; nor pictures
     int sinceFrame = 0;                                                   ///< packets for the decoder
     double first = std::numeric_limits<double>::quiet_NaN(), latest = 0;  ///< seconds
-    cv::Mat padded;  ///< [h, w, 3] with rows that are wider: swscale writes whole vectors
-    cv::Mat mapped;  ///< of high dynamic range: the same for usual screens
-    std::optional<ToneMap> toneMap;
 
     State() = default;
     State(const State&) = delete;
@@ -208,7 +163,7 @@ std::unique_ptr<VideoReader> VideoReader::open(const std::string& where, bool is
 }
 
 Size VideoReader::size() const {
-    return state_->upright;
+    return state_->converter->size();
 }
 
 double VideoReader::rate() const {
@@ -230,12 +185,11 @@ bool VideoReader::grab() {
     State& s = *state_;
     s.allow(s.patience.read);
     for (s.sinceFrame = 0; s.sinceFrame < kMostDamaged;) {
-        const int received = avcodec_receive_frame(s.codec.get(), s.frame.get());
-        if (received == 0) {
+        if (s.nextFrame()) {
             if (std::isnan(s.first)) s.first = s.begin().value_or(time().value_or(Seconds(0)).count());
             return true;
         }
-        if (s.isDraining || !s.feed()) return false;
+        if (s.isEnded || !s.feed()) return false;
     }
     return false;
 }
@@ -264,35 +218,11 @@ Seconds VideoReader::reached() const {
 }
 
 bool VideoReader::hasItsSize() const {
-    return state_->frame->width == state_->coded.width && state_->frame->height == state_->coded.height;
+    return state_->hasItsSize();
 }
 
 bool VideoReader::retrieve(Image& image) {
-    State& s = *state_;
-    const AVFrame& frame = *s.frame;
-    const auto transfer = highRangeOf(frame);
-    s.scaler.reset(sws_getCachedContext(s.scaler.release(), frame.width, frame.height, plainFormat(frame),
-                                        s.lying.width, s.lying.height, transfer ? AV_PIX_FMT_BGR48 : AV_PIX_FMT_BGR24,
-                                        SWS_BICUBIC, nullptr, nullptr, nullptr));
-    if (!s.scaler) return false;
-    constexpr int unit = 1 << 16;  // brightness, contrast and saturation as they are
-    sws_setColorspaceDetails(s.scaler.get(), coefficientsOf(frame), isFullRange(frame) ? 1 : 0,
-                             sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, unit, unit);
-
-    constexpr int vector = 64;
-    s.padded.create(s.lying.height, (s.lying.width + vector - 1) / vector * vector + vector,
-                    transfer ? CV_16UC3 : CV_8UC3);
-    std::uint8_t* rows[4] = {s.padded.data};
-    const int strides[4] = {int(s.padded.step)};
-    if (sws_scale(s.scaler.get(), frame.data, frame.linesize, 0, frame.height, rows, strides) <= 0) return false;
-    const cv::Mat picture = transfer ? s.tonesMapped(*transfer) : s.padded.colRange(0, s.lying.width);
-    cv::Mat target(image.size().height, image.size().width, CV_8UC3, image.row(0));
-    if (s.quarters == 0) {
-        picture.copyTo(target);
-    } else {
-        cv::rotate(picture, target, s.quarters - 1);  // 0 is a quarter clockwise there
-    }
-    return true;
+    return state_->converter->convert(*state_->frame, image);
 }
 
 bool VideoReader::rewind() {
@@ -304,7 +234,8 @@ bool VideoReader::rewind() {
         return false;
     }
     avcodec_flush_buffers(s.codec.get());
-    s.isDraining = false;
+    s.deinterlacer.reset();
+    s.isDraining = s.isEnded = false;
     s.latest = 0;
     return true;
 }

@@ -94,7 +94,7 @@ void alphaInto(const Image& picture, Image& matte) {
 class Export {
 public:
     Export(Engine& engine, const VideoExport& job, std::stop_token stop)
-        : engine_(engine), job_(job), stop_(std::move(stop)), look_(job.look), frames_(job.input, settings(engine)) {
+        : engine_(engine), stop_(std::move(stop)), look_(job.look), frames_(job.input, settings(engine)) {
         if (job.matteOnly) look_.background.kind = Background::Kind::transparent;
         const Background& background = look_.background;
         const bool isFile = background.kind == Background::Kind::image;
@@ -195,7 +195,6 @@ private:
     }
 
     Engine& engine_;
-    const VideoExport& job_;
     std::stop_token stop_;
     Look look_;
     TimedFrames frames_;

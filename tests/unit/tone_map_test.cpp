@@ -17,7 +17,7 @@ std::array<int, 3> mapped(Transfer transfer, const std::array<double, 3>& bgr) {
     std::array<std::uint16_t, 3> from{};
     for (std::size_t c = 0; c < 3; ++c) from[c] = std::uint16_t(std::lround(bgr[c] * ToneMap::kWhole));
     std::array<std::uint8_t, 3> to{};
-    ToneMap(transfer).apply(from.data(), to.data(), 1);
+    ToneMap({transfer}).apply(from.data(), to.data(), 1);
     return {to[0], to[1], to[2]};
 }
 int grey(Transfer transfer, double value) {

@@ -111,8 +111,9 @@ TEST(VideoSource, RepeatsWithNumbersThatGoOn) {
     }
 }
 
-/// Sets the turn in an MP4's track header, as a phone that was held upright does.
-void turn(const fs::path& path, int quarters) {
+/// Sets the turn in an MP4's track header, as a phone that was held upright does, for pictures that it mirrored first
+/// or not.
+void turn(const fs::path& path, int quarters, bool isMirrored) {
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
     std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
     const char tag[] = {'t', 'k', 'h', 'd'};
@@ -120,7 +121,8 @@ void turn(const fs::path& path, int quarters) {
     ASSERT_NE(at, bytes.end());
     // After the tag: version and flags, then 36 bytes, then the matrix in 16.16 (and 2.30), row by row.
     const std::array<std::array<int, 4>, 4> turns{{{1, 0, 0, 1}, {0, 1, -1, 0}, {-1, 0, 0, -1}, {0, -1, 1, 0}}};
-    const auto& matrix = turns[std::size_t(quarters)];
+    auto matrix = turns[std::size_t(quarters)];
+    if (isMirrored) matrix[0] *= -1, matrix[1] *= -1;  // where a step to the right goes
     const std::ptrdiff_t begin = at - bytes.begin() + 4 + 40;
     const std::array<std::ptrdiff_t, 4> places{0, 4, 12, 16};
     for (std::size_t i = 0; i < 4; ++i) {
@@ -134,17 +136,20 @@ void turn(const fs::path& path, int quarters) {
 
 TEST(VideoSource, RespectsTheTurnThatPhonesWrite) {
     const ScratchFolder folder;
-    for (int quarters = 0; quarters < 4; ++quarters) {
-        const fs::path path = makeVideo(folder / (std::to_string(quarters) + ".mp4"));
-        turn(path, quarters);
+    for (int i = 0; i < 8; ++i) {
+        const int quarters = i % 4;
+        const bool isMirrored = i >= 4;
+        const fs::path path = makeVideo(folder / (std::to_string(i) + ".mp4"));
+        turn(path, quarters, isMirrored);
         const auto source = open(path);
         const Size upright = quarters % 2 == 0 ? Size{96, 64} : Size{64, 96};
         EXPECT_EQ(source->info().size, upright) << quarters;
         const auto frame = source->read({});
         ASSERT_TRUE(frame) << quarters;
         ASSERT_EQ(frame->image->size(), upright);
-        // The white quarter goes round with the clock.
-        const bool right = quarters == 1 || quarters == 2, low = quarters >= 2;
+        // The white quarter goes round with the clock, from the left or, mirrored, from the right.
+        const int corner = (quarters + (isMirrored ? 1 : 0)) % 4;
+        const bool right = corner == 1 || corner == 2, low = corner >= 2;
         const int x = right ? upright.width - 6 : 6, y = low ? upright.height - 6 : 6;
         EXPECT_GT(frame->image->row(y)[x * 3], 230) << quarters;
         EXPECT_LT(frame->image->row(upright.height - 1 - y)[(upright.width - 1 - x) * 3], 60) << quarters;
