@@ -3,15 +3,15 @@
 # What Matte needs from Debian 12 or Ubuntu 24.04, in one place, and how it gets installed. Sourced after steps.sh by
 # quickstart.sh, try-package.sh and tests/run.sh.
 
-# OpenCV in its four small packages: libopencv-dev would bring VTK and Qt 5 with it.
+# OpenCV in its small packages: libopencv-dev would bring VTK and Qt 5 with it.
 buildPackages=(g++ cmake ninja-build pkg-config libdnnl-dev libopencv-core-dev libopencv-imgproc-dev
-    libopencv-imgcodecs-dev libopencv-videoio-dev libavfilter-dev libavformat-dev libavcodec-dev libavutil-dev
-    libswscale-dev libpipewire-0.3-dev libdbus-1-dev libjpeg-dev liblcms2-dev zlib1g-dev nlohmann-json3-dev libcli11-dev
-    qt6-base-dev libglew-dev)
+    libopencv-imgcodecs-dev libavfilter-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev
+    libpipewire-0.3-dev libdbus-1-dev libjpeg-dev liblcms2-dev zlib1g-dev nlohmann-json3-dev
+    libcli11-dev qt6-base-dev libglew-dev)
 windowPackages=(libgl1-mesa-dri qt6-wayland fonts-dejavu-core)
 # clang 14 is in both distributions; another clang-format would format otherwise.
-testPackages=(libgtest-dev libbenchmark-dev clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev libomp-14-dev
-    gcovr xvfb xauth libgl1-mesa-dri pipewire pipewire-bin wireplumber dbus-daemon python3-dbus python3-gi
+testPackages=(libgtest-dev libbenchmark-dev libopencv-videoio-dev clang-14 clang-format-14 clang-tidy-14
+    libclang-rt-14-dev libomp-14-dev gcovr xvfb xauth libgl1-mesa-dri pipewire pipewire-bin wireplumber dbus-daemon python3-dbus python3-gi
     gstreamer1.0-tools gstreamer1.0-pipewire gstreamer1.0-plugins-base)
 packagePackages=(dpkg-dev file debootstrap)
 # Ubuntu has the first in qt6-base-dev. PyTorch, for the trainer's tests, is Debian's; elsewhere they run if there is one.

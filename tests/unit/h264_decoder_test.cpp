@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // H264 cameras: every frame in its order, nothing that hangs, and a sentence for what can't be decoded.
+#include <algorithm>
 #include <cmath>
-#include <future>
 #include <mutex>
 #include <thread>
 
 #include <gtest/gtest.h>
-#include <opencv2/videoio.hpp>
 
 #include "inference/error.h"
 #include "inference/io/camera_reader.h"
 #include "inference/io/h264_decoder.h"
-#include "inference/io/video_source.h"
 #include "tests/support/h264_clip.h"
-#include "tests/support/server.h"
 
 namespace matte {
 namespace {
@@ -31,15 +28,21 @@ const std::vector<Bytes>& clip() {
     return units;
 }
 
+int levelOf(const Image& image) {
+    return image.row(kSize.height / 2)[kSize.width / 2 * 3];
+}
+
 /// What comes out. The frames themselves are let go: the decoder has only some.
 struct Screen {
     std::mutex mutex;
     std::vector<std::uint64_t> numbers;
+    std::vector<int> levels;
     int failures = 0;
     H264Decoder decoder{{},
                         [this](const Frame& frame) {
                             const std::lock_guard lock(mutex);
                             numbers.push_back(frame.number);
+                            levels.push_back(levelOf(*frame.image));
                             EXPECT_EQ(frame.image->size(), kSize);
                         },
                         [this] {
@@ -61,10 +64,6 @@ bool soon(Condition condition) {
     return false;
 }
 
-int levelOf(const Image& image) {
-    return image.row(kSize.height / 2)[kSize.width / 2 * 3];
-}
-
 struct H264 : ::testing::Test {
     void SetUp() override {
         if (clip().empty()) GTEST_SKIP() << "OpenCV can't encode H264 here";
@@ -72,24 +71,20 @@ struct H264 : ::testing::Test {
     }
 };
 
-/// The first frame is what opening takes; every later one comes out, with the number that it was put with.
+// FFmpeg puts them into their order, for which it holds some back; the clip goes round and round.
 TEST_F(H264, GivesEveryFrameWithItsNumber) {
     Screen screen;
-    std::uint64_t number = 100;
-    const auto put = [&](const Bytes& unit) { screen.decoder.put(unit, number++, Clock::now()); };
-    put(clip()[0]);
-    std::size_t next = 1;
-    // The decoder holds some back until more come: the clip goes round and round.
-    ASSERT_TRUE(soon([&] {
-        put(clip()[next]);
-        next = (next + 1) % clip().size();
-        std::this_thread::sleep_for(5ms);
-        return screen.count() >= 20;
-    }));
+    for (std::size_t i = 0; i < 2 * clip().size(); ++i) {
+        screen.decoder.put(clip()[i % clip().size()], 100 + i, Clock::now());
+        std::this_thread::sleep_for(2ms);
+    }
+    ASSERT_TRUE(soon([&] { return screen.count() >= 100; }));
     const std::lock_guard lock(screen.mutex);
-    EXPECT_EQ(screen.numbers[0], 101U);
-    for (std::size_t i = 0; i + 1 < screen.numbers.size(); ++i) {
-        EXPECT_EQ(screen.numbers[i + 1], screen.numbers[i] + 1);
+    std::vector<std::uint64_t> numbers = screen.numbers;
+    std::ranges::sort(numbers);
+    for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(numbers[i], 100 + i);
+    for (std::size_t i = 0; i < 60; ++i) {
+        EXPECT_NEAR(screen.levels[i], screen.levels[0] + 2 * int(i), 1.5) << "the frames are in the order of the clip";
     }
     EXPECT_EQ(screen.failures, 0);
 }
@@ -116,7 +111,7 @@ TEST_F(H264, ACameraThatSendsNothingElseCanBeRead) {
         ASSERT_TRUE(frame);
         ASSERT_EQ(frame->image->format(), PixelFormat::bgr8);
         ASSERT_EQ(frame->image->size(), kSize);
-        // The decoder puts frames into their order, by up to a few places from that of the units.
+        // A number is that of its unit, which comes some places earlier or later than its frame.
         const int shown = (levelOf(*frame->image) - 20) / 2, number = int(frame->number % kFrames);
         const int apart = std::abs(shown - number);
         EXPECT_LE(std::min(apart, kFrames - apart), 4) << shown << " and " << number;
@@ -142,13 +137,12 @@ TEST_F(H264, ADamagedStreamEndsNothing) {
 TEST(H264Decoder, EndsAtOnceWhateverItWaitsFor) {
     const auto begin = Clock::now();
     {
-        const Screen screen;  // for the first unit; meanwhile nobody else has to wait
+        const Screen screen;  // for the first unit
         std::this_thread::sleep_for(20ms);
-        EXPECT_FALSE(cv::VideoCapture("no such file.mp4", cv::CAP_FFMPEG).isOpened());
     }
     {
         Screen screen;
-        if (!clip().empty()) screen.decoder.put(clip()[0], 0, Clock::now());  // for FFmpeg to look at it
+        if (!clip().empty()) screen.decoder.put(clip()[0], 0, Clock::now());
     }
     {
         Screen screen;
@@ -157,25 +151,6 @@ TEST(H264Decoder, EndsAtOnceWhateverItWaitsFor) {
         std::this_thread::sleep_for(50ms);
     }
     EXPECT_LT(Clock::now() - begin, 10s);
-}
-
-/// While OpenCV opens one video no other one can be opened: a decoder that wants to must not be waited for.
-TEST_F(H264, ItsEndDoesNotWaitForAnAddressThatIsStillOpening) {
-    std::future<void> opening;
-    {
-        test::Server server({}, false);
-        opening = std::async(std::launch::async, [address = server.address()] {
-            EXPECT_THROW(openAddress(address, {}, {}, {.open = 20s}), Error);
-        });
-        server.waitForClient();
-        {
-            Screen screen;
-            screen.decoder.put(clip()[0], 0, Clock::now());
-            std::this_thread::sleep_for(200ms);  // for it to reach OpenCV
-        }
-        EXPECT_EQ(opening.wait_for(1s), std::future_status::timeout) << "the decoder's end waited for the address";
-    }
-    opening.wait();
 }
 
 TEST(H264Decoder, WhatIsNoH264IsALoss) {

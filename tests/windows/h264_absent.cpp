@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // On Windows a camera's H264 is decoded by Media Foundation before it gets here (media_foundation_camera.cpp), and
-// nothing makes an H264Decoder, whose sockets are not there.
+// this check has no FFmpeg.
 #include "inference/error.h"
 #include "inference/io/h264_decoder.h"
 
