@@ -8,6 +8,7 @@
 #ifdef _WIN32
 #include "inference/io/media_foundation_camera.h"
 #else
+#include "inference/io/loopback_camera.h"
 #include "inference/io/v4l2_camera.h"
 #endif
 #ifdef MATTE_HAVE_PORTAL
@@ -94,11 +95,16 @@ CameraList::CameraList(std::function<void()> changed) : backends_(std::make_uniq
 CameraList::~CameraList() = default;
 
 std::vector<CameraInfo> CameraList::cameras() const {
+    std::vector<CameraInfo> cameras;
 #ifdef MATTE_HAVE_PIPEWIRE
-    // A PipeWire without cameras may be one that serves sound alone.
-    if (auto cameras = backends_->pipewire.cameras(); !cameras.empty()) return cameras;
+    cameras = backends_->pipewire.cameras();
 #endif
-    return backends_->devices.cameras();
+    // A PipeWire without cameras may be one that serves sound alone.
+    if (cameras.empty()) cameras = backends_->devices.cameras();
+#ifndef _WIN32
+    std::erase_if(cameras, [](const CameraInfo& camera) { return isOwnLoopbackCamera(camera.name); });
+#endif
+    return cameras;
 }
 
 void CameraList::waitUntilKnown(std::chrono::milliseconds most) const {

@@ -8,7 +8,7 @@
 
 #include "inference/error.h"
 #include "inference/io/pipewire_format.h"
-#include "inference/io/virtual_camera.h"
+#include "inference/io/pipewire_virtual_camera.h"
 #ifdef MATTE_HAVE_PORTAL
 #include "inference/io/camera_portal.h"
 #endif

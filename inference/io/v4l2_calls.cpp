@@ -54,6 +54,10 @@ public:
         while (answer == -EINTR);
         return answer;
     }
+    long write(int file, std::span<const std::uint8_t> bytes) override {
+        const ssize_t written = ::write(file, bytes.data(), bytes.size());
+        return written < 0 ? -errno : long(written);
+    }
     void* map(int file, std::size_t length, std::size_t offset) override {
         void* memory = ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, off_t(offset));
         return memory == MAP_FAILED ? nullptr : memory;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <vector>
 
 namespace matte {
@@ -17,6 +19,7 @@ public:
     virtual int open(const std::filesystem::path& device) = 0;
     virtual void close(int file) = 0;
     virtual int control(int file, unsigned long request, void* argument) = 0;
+    virtual long write(int file, std::span<const std::uint8_t> bytes) = 0;
     /// Null when it fails.
     virtual void* map(int file, std::size_t length, std::size_t offset) = 0;
     virtual void unmap(void* memory, std::size_t length) = 0;

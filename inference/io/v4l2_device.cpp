@@ -10,6 +10,8 @@
 
 #include <linux/videodev2.h>
 
+#include "inference/io/loopback_camera.h"
+
 namespace matte {
 namespace {
 
@@ -32,15 +34,6 @@ constexpr std::array<KnownFormat, 13> kFormats{{{V4L2_PIX_FMT_MJPEG, Encoding::m
                                                 {V4L2_PIX_FMT_RGBX32, Encoding::rgba},
                                                 {V4L2_PIX_FMT_RGBA32, Encoding::rgba},
                                                 {V4L2_PIX_FMT_H264, Encoding::h264}}};
-
-/// A fixed array of characters that a driver filled, with or without its end.
-template <std::size_t N>
-std::string textOf(const __u8 (&characters)[N]) {
-    const auto* begin = reinterpret_cast<const char*>(characters);
-    std::string text(begin, ::strnlen(begin, N));
-    std::erase_if(text, [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; });
-    return text;
-}
 
 double rateOf(const v4l2_fract& interval) {
     return interval.numerator == 0 ? 0 : double(interval.denominator) / interval.numerator;
@@ -139,6 +132,13 @@ std::string holderOf(const std::filesystem::path& device) {
 
 }  // namespace
 
+std::string v4l2Text(std::span<const std::uint8_t> characters) {
+    const auto* begin = reinterpret_cast<const char*>(characters.data());
+    std::string text(begin, ::strnlen(begin, characters.size()));
+    std::erase_if(text, [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; });
+    return text;
+}
+
 V4l2File::V4l2File(V4l2Calls& calls, const std::filesystem::path& device) : calls_(calls), file_(calls.open(device)) {}
 V4l2File::~V4l2File() {
     if (file_ >= 0) calls_.close(file_);
@@ -170,7 +170,7 @@ std::optional<V4l2Device> readDevice(V4l2Calls& calls, const std::filesystem::pa
     const std::uint32_t abilities =
         (about.capabilities & V4L2_CAP_DEVICE_CAPS) != 0 ? about.device_caps : about.capabilities;
     if ((abilities & V4L2_CAP_VIDEO_CAPTURE) == 0 || (abilities & V4L2_CAP_STREAMING) == 0) return std::nullopt;
-    V4l2Device device{path, {textOf(about.bus_info), textOf(about.card), readModes(file)}};
+    V4l2Device device{path, {v4l2Text(about.bus_info), v4l2Text(about.card), readModes(file)}};
     if (device.camera.modes.empty()) return std::nullopt;  // the second device of many cameras, for metadata
     if (device.camera.id.empty()) device.camera.id = path.string();
     if (device.camera.name.empty()) device.camera.name = std::string("Camera ").append(path.string());
@@ -181,7 +181,7 @@ std::vector<V4l2Device> listDevices(V4l2Calls& calls) {
     std::vector<V4l2Device> devices;
     for (const auto& path : calls.devices()) {
         auto device = readDevice(calls, path);
-        if (!device) continue;
+        if (!device || isOwnLoopbackCamera(device->camera.name)) continue;
         // One camera with two sensors has one bus: its devices differ in their path alone.
         for (const auto& other : devices) {
             if (other.camera.id == device->camera.id) device->camera.id.append(" ").append(path.string());

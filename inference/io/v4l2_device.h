@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,8 @@ std::optional<V4l2Device> readDevice(V4l2Calls& calls, const std::filesystem::pa
 /// All cameras, their names told apart.
 std::vector<V4l2Device> listDevices(V4l2Calls& calls);
 
+/// A fixed array of characters that a driver filled, with or without its end.
+std::string v4l2Text(std::span<const std::uint8_t> characters);
 /// What V4L2's code stands for; several may stand for one encoding.
 Encoding encodingOfFourcc(std::uint32_t fourcc);
 /// The code by which this device offers pictures of that encoding and size; in another size when it must be, 0 for

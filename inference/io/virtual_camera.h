@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// VirtualCamera: what is shown, as a camera that other programs can choose. Made by PipeWire, so that browsers, OBS and
-// whatever else takes cameras from there see it.
+// VirtualCamera: what is shown, as a camera that other programs can choose: PipeWire's, which browsers and OBS take,
+// and v4l2loopback's, where that is loaded, for those that take none from PipeWire.
 //
 //     auto camera = openVirtualCamera();
 //     camera->show(picture->view());
@@ -9,6 +9,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "inference/image.h"
 
@@ -29,18 +30,14 @@ public:
     [[nodiscard]] virtual bool isWatched() const = 0;
     /// Why nobody can see it any more, as a sentence for people; else empty.
     [[nodiscard]] virtual std::string problem() const = 0;
+    /// What it is called where other programs list their cameras.
+    [[nodiscard]] virtual std::vector<std::string> names() const = 0;
 
 protected:
     VirtualCamera() = default;
 };
 
-/// By which the camera is known: here, so that it isn't listed among the cameras that Matte itself can use.
-inline constexpr char kVirtualCameraId[] = "matte-virtual-camera";
-
-/// Waits until PipeWire has taken it. Throws Error(output) when there is no PipeWire, or it takes no camera, and
-/// Cancelled when `stop` was asked for.
-std::unique_ptr<VirtualCamera> openVirtualCamera(const std::stop_token& stop = {},
-                                                 const std::string& id = kVirtualCameraId,
-                                                 const std::string& name = "Matte");
+/// All that can be had here. Throws Error(output) when there is none, and Cancelled when `stop` was asked for.
+std::unique_ptr<VirtualCamera> openVirtualCamera(const std::stop_token& stop = {});
 
 }  // namespace matte

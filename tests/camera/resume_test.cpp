@@ -14,8 +14,8 @@
 
 #include "inference/error.h"
 #include "inference/io/camera_list.h"
+#include "inference/io/pipewire_virtual_camera.h"
 #include "inference/io/resuming_source.h"
-#include "inference/io/virtual_camera.h"
 #include "tests/camera/fake_camera.h"
 #include "tests/support/program.h"
 
@@ -228,7 +228,7 @@ TEST(Daemon, ItsEndIsToldAndItsReturnResumes) {
     camera.emplace(FakeCameraOptions{});
     Session session("camera:FakeCam");
     ASSERT_TRUE(session.runs());
-    const auto own = openVirtualCamera();
+    const auto own = openPipeWireVirtualCamera();
     const auto killed = Clock::now();
     ASSERT_EQ(::kill(pid_t(std::atoi(pid)), SIGKILL), 0);
     ASSERT_TRUE(becomes([&] { return !session.told().empty(); }));

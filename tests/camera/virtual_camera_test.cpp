@@ -12,7 +12,7 @@
 #include "inference/io/camera_picture.h"
 #include "inference/io/pipewire_camera.h"
 #include "inference/io/pipewire_connection.h"
-#include "inference/io/virtual_camera.h"
+#include "inference/io/pipewire_virtual_camera.h"
 
 namespace matte {
 namespace {
@@ -49,7 +49,7 @@ std::unique_ptr<FrameSource> watch(Encoding encoding, Size size) {
 }
 
 TEST(VirtualCamera, IsSeenByWhoeverChoosesIt) {
-    const auto camera = openVirtualCamera({}, kId, "Virtual");
+    const auto camera = openPipeWireVirtualCamera({}, kId, "Virtual");
     EXPECT_FALSE(camera->isWatched());
     EXPECT_EQ(camera->problem(), "");
     for (const auto& [encoding, size] : {std::pair(Encoding::yuyv, Size{640, 360}), {Encoding::nv12, {1280, 720}}}) {
@@ -67,7 +67,7 @@ TEST(VirtualCamera, IsSeenByWhoeverChoosesIt) {
 }
 
 TEST(VirtualCamera, SendsThirtyPicturesASecondOfWhatStandsStill) {
-    const auto camera = openVirtualCamera({}, kId, "Virtual");
+    const auto camera = openPipeWireVirtualCamera({}, kId, "Virtual");
     const auto source = watch(Encoding::yuyv, {640, 480});
     source->read({});
     const auto begin = std::chrono::steady_clock::now();
@@ -79,8 +79,8 @@ TEST(VirtualCamera, SendsThirtyPicturesASecondOfWhatStandsStill) {
 TEST(VirtualCamera, IsNoneOfTheCamerasThatMatteListsItself) {
     PipeWireConnection connection([] {}, false);
     ASSERT_TRUE(connection.waitUntilKnown(5s));
-    const auto own = openVirtualCamera();
-    const auto other = openVirtualCamera({}, kId, "Virtual");
+    const auto own = openPipeWireVirtualCamera();
+    const auto other = openPipeWireVirtualCamera({}, kId, "Virtual");
     EXPECT_TRUE(becomes([&] { return !connection.cameras().empty(); }));
     ASSERT_EQ(connection.cameras().size(), 1U);
     EXPECT_EQ(connection.cameras()[0].id, kId);

@@ -70,6 +70,7 @@ public:
         --opened;
         files_.erase(file);
     }
+    long write(int, std::span<const std::uint8_t>) override { return -EINVAL; }
     void* map(int, std::size_t length, std::size_t offset) override {
         ++mapped;
         EXPECT_EQ(length, kBufferBytes);
