@@ -15,6 +15,7 @@
 #include "inference/error.h"
 #include "inference/io/camera_list.h"
 #include "inference/io/image_file.h"
+#include "inference/io/virtual_camera.h"
 #include "inference/model/default_model.h"
 
 namespace matte {
@@ -94,6 +95,17 @@ Json cameraFacts() {
     return {{"system", list.system()}, {"list", cameras}};
 }
 
+/// What other programs can see; made for a moment and thrown away.
+Json virtualCameraFacts() {
+    Json facts{{"names", Json::array()}};
+    try {
+        facts["names"] = openVirtualCamera()->names();
+    } catch (const Error& error) {
+        facts["unavailable"] = error.what();
+    }
+    return facts;
+}
+
 /// An engine says by itself what it is, or why it can't be: it is made and thrown away.
 Json engineFacts(const UNet& network, EngineKind kind) {
     Json facts{{"kind", kind == EngineKind::cpu ? "cpu" : "cuda"}};
@@ -119,6 +131,7 @@ Json collect() {
                  {"instructionSets", instructionSets()}}},
                {"cuda", cudaFacts(queryCuda())},
                {"cameras", cameraFacts()},
+               {"virtualCamera", virtualCameraFacts()},
                {"engines", Json::array()}};
     try {
         const auto path = defaultModel();
@@ -173,6 +186,11 @@ void printCameras(const Json& cameras) {
     }
 }
 
+void printVirtualCamera(const Json& camera) {
+    for (const auto& name : camera["names"]) printLine("Own camera", "“" + text(name) + "” in other programs");
+    if (camera.contains("unavailable")) printLine("Own camera", text(camera["unavailable"]));
+}
+
 void printModel(const Json& model) {
     if (model.contains("unavailable")) return printLine("Model", text(model["unavailable"]));
     printLine("Model", text(model["path"]));
@@ -196,6 +214,7 @@ void printText(const Json& facts) {
     }
     printCuda(facts["cuda"]);
     printCameras(facts["cameras"]);
+    printVirtualCamera(facts["virtualCamera"]);
     printModel(facts["model"]);
 }
 

@@ -105,7 +105,8 @@ public:
     void showNothing() override { set(black_); }
     [[nodiscard]] bool isWatched() const override { return isWatched_; }
     [[nodiscard]] std::string problem() const override {
-        return isLost_ ? "The camera “" + device_.label + "” is gone because v4l2loopback takes no more pictures: turn "
+        return isLost_ ? "The camera “" + device_.label +
+                             "” is gone because v4l2loopback takes no more pictures: turn "
                              "it on again."
                        : "";
     }

@@ -365,7 +365,7 @@ TEST_F(Cli, StopsCleanlyWhenInterrupted) {
 TEST_F(Cli, DescribesTheMachine) {
     const Outcome text = runCli({"info"});
     EXPECT_EQ(text.exitCode, 0);
-    for (const char* part : {"Matte", "OpenCV", "oneDNN", "Processor", "Engine", "Model"}) {
+    for (const char* part : {"Matte", "OpenCV", "oneDNN", "Processor", "Engine", "Own camera", "Model"}) {
         EXPECT_NE(text.out.find(part), std::string::npos) << part;
     }
     const Outcome machine = runCli({"info", "--json"});
@@ -376,6 +376,7 @@ TEST_F(Cli, DescribesTheMachine) {
     EXPECT_EQ(facts["engines"][0]["kind"], "cpu");
     EXPECT_EQ(facts["engines"][0]["available"], true);
     EXPECT_EQ(facts["cuda"]["devices"].empty(), facts["cuda"]["unavailable"] != "");
+    EXPECT_EQ(facts["virtualCamera"]["names"].empty(), facts["virtualCamera"].contains("unavailable"));
     EXPECT_GE(facts["model"]["levels"], 3);
     EXPECT_EQ(facts["model"]["widths"].size(), facts["model"]["levels"]);
 }
