@@ -7,7 +7,7 @@ configureAndBuild build/threads -DCMAKE_BUILD_TYPE=Debug -DMATTE_SANITIZE=thread
     --target=matte_tests
 threaded=Live.*:Live*:Curtain.*:Trace.*:Recent.*:Detached.*:DeviceWatch.*:ResumingSource.*:LoopingVideo.*:Moving*
 threaded+=:MethodSwitching.*:TestSource.*:FramePool.*:SparePool*:CameraReader.*:VideoSource.*:FolderSource.*:OpenSource.*
-threaded+=:FallbackEngine.*:H264*
+threaded+=:FallbackEngine.*:H264*:LoopbackCamera.*
 report=build/threads/tests.txt
 status=0
 OMP_NUM_THREADS=1 OMP_THREAD_LIMIT=1 TSAN_OPTIONS=halt_on_error=0:suppressions=$PWD/tests/checks/races.txt timeout 900 \
