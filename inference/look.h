@@ -33,10 +33,10 @@ struct Background {
     bool operator==(const Background&) const = default;
 };
 
-/// Where the person stands in the frame. A background of Kind::blur is the person's own room and goes with the person;
-/// where a person who was moved or made smaller leaves it bare, the blurred room's edge goes on.
+/// Where the person stands in the frame. The blurred room of Kind::blur fills the frame as the camera sees it, whoever
+/// is moved or made smaller before it.
 struct Stand {
-    bool mirrored = false;  ///< the person, and the room of Kind::blur, never a background picture
+    bool mirrored = false;  ///< the person, and with it the room of Kind::blur, never a background picture
     float scale = 1;        ///< 0.25 to 4, about the middle of the frame's lower edge
     float x = 0, y = 0;     ///< moved to the right and down, in widths and heights of the frame, -1 to 1
     bool operator==(const Stand&) const = default;

@@ -232,9 +232,11 @@ MATTE_HOST_DEVICE inline unsigned roomOf(int x, int y, int width, int height, bo
     return unsigned(64 * (1 - 0.5F * aside) * (0.5F + 0.5F * down)) * (stayed ? 3U : 2U);
 }
 
-/// Whether a part of `pixels` is a speck beside the largest part, in a frame of `all` pixels.
+/// Whether a part of `pixels` is a speck, in a frame of `all` pixels: beside the largest part, or whatever there is
+/// else, for where nobody is the largest part is a mistake too.
 MATTE_HOST_DEVICE inline bool isSpeck(unsigned pixels, unsigned largest, unsigned all) {
-    return float(pixels) < 0.04F * float(largest) && float(pixels) < 0.01F * float(all);
+    const float share = float(pixels) / float(all);
+    return share < 0.002F || (share < 0.01F && float(pixels) < 0.04F * float(largest));
 }
 
 /// How far around a part that goes its soft surroundings go with it, in pixels of a matte whose longest side is

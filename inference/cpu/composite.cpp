@@ -67,9 +67,9 @@ public:
         const std::uint8_t rgb[3] = {background.color.r, background.color.g, background.color.b};
         for (int c = 0; c < 3; ++c) color_[c] = transfer().linear[rgb[c]];
     }
-    void at(const FieldRow& fieldRow, int x, int y, float* color) const {
+    void at(const FieldRow& room, int x, int y, float* color) const {
         if (kind_ == Background::Kind::blur) {
-            fieldRow.sample(x, field::kBlurred, 3, color);
+            room.sample(x, field::kBlurred, 3, color);
         } else if (plate_) {
             const std::uint8_t* pixel = plate_->row(y) + std::ptrdiff_t(x) * 4;
             for (int c = 0; c < 3; ++c) color[c] = transfer().linear[pixel[c]];
@@ -79,7 +79,7 @@ public:
     }
 
     /// The pixels [begin, end) of a row where nobody stands; `out` is the row's first.
-    void alone(const FieldRow& fieldRow, int y, int begin, int end, std::uint8_t* out) const;
+    void alone(const FieldRow& room, int y, int begin, int end, std::uint8_t* out) const;
 
 private:
     Background::Kind kind_;
@@ -96,7 +96,7 @@ MATTE_EXACT_CLONES void findSteps(float* values, int count, int* steps) {
 }
 
 /// In steps of a loop each that the processor's vectors can take.
-void blurredAlone(const FieldRow& fieldRow, int begin, int end, std::uint8_t* out) {
+void blurredAlone(const FieldRow& room, int begin, int end, std::uint8_t* out) {
     const std::uint8_t* encoded = transfer().encoded.data();
     float colors[4 * kBlock];
     int steps[4 * kBlock];
@@ -105,7 +105,7 @@ void blurredAlone(const FieldRow& fieldRow, int begin, int end, std::uint8_t* ou
         // Four of the field's channels make one vector; the fourth is not looked at.
         for (int i = 0; i < count; ++i) {
             float color[4];
-            fieldRow.sample(begin + i, field::kBlurred, 4, color);
+            room.sample(begin + i, field::kBlurred, 4, color);
             std::copy_n(color, 4, colors + std::ptrdiff_t(4) * i);
         }
         findSteps(colors, 4 * count, steps);
@@ -117,11 +117,11 @@ void blurredAlone(const FieldRow& fieldRow, int begin, int end, std::uint8_t* ou
     }
 }
 
-void Behind::alone(const FieldRow& fieldRow, int y, int begin, int end, std::uint8_t* out) const {
+void Behind::alone(const FieldRow& room, int y, int begin, int end, std::uint8_t* out) const {
     if (kind_ == Background::Kind::transparent) {
         std::fill(out + 4 * begin, out + 4 * end, std::uint8_t(0));
     } else if (kind_ == Background::Kind::blur) {
-        blurredAlone(fieldRow, begin, end, out);
+        blurredAlone(room, begin, end, out);
     } else if (plate_) {
         std::memcpy(out + 4 * begin, plate_->row(y) + 4 * begin, std::size_t(4) * std::size_t(end - begin));
         for (int x = begin; x < end; ++x) out[4 * x + 3] = 255;
@@ -148,20 +148,21 @@ float lightWrapOf(const Look& look) {
     return look.background.kind == Background::Kind::transparent ? 0.0F : clampUnit(look.lightWrap);
 }
 
-/// The pixels [begin, end) of a row of the picture; `rgba` and `out` are the row's first.
-void compositeRun(const std::uint8_t* rgba,
-                  const FieldRow& fieldRow,
-                  int begin,
-                  int end,
-                  int y,
-                  const Look& look,
-                  const Behind& behind,
-                  std::uint8_t* out) {
+/// One row of the picture: the pixels and the field where the person stands, and the field as the camera saw it.
+struct Row {
+    const std::uint8_t* rgba;
+    FieldRow field, room;
+    int y;
+};
+
+/// The pixels [begin, end) of a row of the picture; `out` is the row's first.
+void compositeRun(const Row& row, int begin, int end, const Look& look, const Behind& behind, std::uint8_t* out) {
     const Transfer& tables = transfer();
     const Edge edge = edgeOf(look.threshold, look.softness);
     const bool transparent = look.background.kind == Background::Kind::transparent;
     const float lightWrap = lightWrapOf(look);
-    rgba += std::ptrdiff_t(4) * begin;
+    const FieldRow& fieldRow = row.field;
+    const std::uint8_t* rgba = row.rgba + std::ptrdiff_t(4) * begin;
     out += std::ptrdiff_t(4) * begin;
     for (int x = begin; x < end; ++x, out += 4, rgba += 4) {
         const float found = fieldRow.alpha(x, rgba);
@@ -174,7 +175,7 @@ void compositeRun(const std::uint8_t* rgba,
             continue;
         }
         float color[3], background[3] = {};
-        if (!transparent) behind.at(fieldRow, x, y, background);
+        if (!transparent) behind.at(row.room, x, row.y, background);
         if (alpha > 0) {
             for (int c = 0; c < 3; ++c) color[c] = tables.linear[rgba[c]];
             if (look.decontaminate && shown < 1) personColor(fieldRow, x, color, ownShare(found, shown), color);
@@ -188,25 +189,19 @@ void compositeRun(const std::uint8_t* rgba,
 }
 
 /// `sides` are those of the field's points above.
-void compositeRow(const std::uint8_t* rgba,
-                  const FieldRow& fieldRow,
-                  const Side* sides,
-                  int width,
-                  int y,
-                  const Look& look,
-                  const Behind& behind,
-                  std::uint8_t* out) {
-    const auto sideAt = [&](int x) { return sides[fieldRow.across[x].first]; };
+void compositeRow(
+    const Row& row, const Side* sides, int width, const Look& look, const Behind& behind, std::uint8_t* out) {
+    const auto sideAt = [&](int x) { return sides[row.field.across[x].first]; };
     for (int begin = 0, end = 0; begin < width; begin = end) {
         const Side side = sideAt(begin);
         while (end < width && sideAt(end) == side) ++end;
         const std::ptrdiff_t first = std::ptrdiff_t(4) * begin;
         if (side == Side::background) {
-            behind.alone(fieldRow, y, begin, end, out);
-        } else if (side == Side::person && isOpaque(rgba + first, end - begin)) {
-            std::memcpy(out + first, rgba + first, std::size_t(4) * std::size_t(end - begin));
+            behind.alone(row.room, row.y, begin, end, out);
+        } else if (side == Side::person && isOpaque(row.rgba + first, end - begin)) {
+            std::memcpy(out + first, row.rgba + first, std::size_t(4) * std::size_t(end - begin));
         } else {
-            compositeRun(rgba, fieldRow, begin, end, y, look, behind, out);
+            compositeRun(row, begin, end, look, behind, out);
         }
     }
 }
@@ -220,9 +215,14 @@ void Compositor::prepare(Size points, Size picture, const Stand& stand) {
     const Place place = placeOf(stand.mirrored, stand.scale, stand.x, stand.y);
     findTaps(points.width, picture.width, place.perX, place.fromX, across_);
     findTaps(points.height, picture.height, place.perY, place.fromY, down_);
+    isMoved_ = stand != Stand{.mirrored = stand.mirrored};
+    const Place room = placeOf(stand.mirrored, 1, 0, 0);
+    findTaps(points.width, picture.width, room.perX, room.fromX, roomAcross_);
+    findTaps(points.height, picture.height, room.perY, room.fromY, roomDown_);
     workers_.resize(threads);
     for (Worker& worker : workers_) {
         worker.field.resize(std::size_t(points.width) * field::kChannels);
+        if (isMoved_) worker.room.resize(worker.field.size());
         worker.rgba.resize((std::size_t(picture.width) + 1) * 4);
         if (!asSeen_) worker.placed.prepare(picture, place);
     }
@@ -231,7 +231,7 @@ void Compositor::prepare(Size points, Size picture, const Stand& stand) {
     stand_ = stand;
 }
 
-/// Runs `work(rgba, fieldRow, y)` for every row of a picture on all threads, stopping early when asked to.
+/// Runs `work(row)` for every row of a picture on all threads, stopping early when asked to.
 template <typename RowWork>
 void Compositor::forEachRow(const ImageView& source,
                             const Planes& fields,
@@ -242,14 +242,18 @@ void Compositor::forEachRow(const ImageView& source,
     {
         Worker& worker = workers_[std::size_t(omp_get_thread_num())];
         const FieldRow fieldRow{worker.field.data(), across_.data()};
+        const FieldRow room = isMoved_ ? FieldRow{worker.room.data(), roomAcross_.data()} : fieldRow;
+        const auto mixField = [&](const Tap& tap, std::vector<float>& out) {
+            mixRows(fields.row(tap.first), fields.row(tap.second), tap.amount, out.size(), out.data());
+        };
 #pragma omp for schedule(dynamic, 16)
         for (int y = 0; y < source.size.height; ++y) {
             if (stopped.load(std::memory_order_relaxed)) continue;
             if (stop.stop_requested()) stopped = true;
-            const Tap tap = down_[std::size_t(y)];
-            mixRows(fields.row(tap.first), fields.row(tap.second), tap.amount, worker.field.size(),
-                    worker.field.data());
-            work(asSeen_ ? rgbaRow(source, y, worker.rgba.data()) : worker.placed.row(source, y), fieldRow, y);
+            mixField(down_[std::size_t(y)], worker.field);
+            if (isMoved_) mixField(roomDown_[std::size_t(y)], worker.room);
+            const auto* rgba = asSeen_ ? rgbaRow(source, y, worker.rgba.data()) : worker.placed.row(source, y);
+            work(Row{rgba, fieldRow, room, y});
         }
     }
     if (stopped) throw Cancelled{};
@@ -264,9 +268,9 @@ void Compositor::over(const ImageView& source,
     prepare(fields.size, source.size, look.stand);
     sides_.find(fields, edgeOf(look.threshold, look.softness), lightWrapOf(look) > 0);
     const Behind behind(look.background, plate);
-    forEachRow(source, fields, stop, [&](const std::uint8_t* rgba, const FieldRow& fieldRow, int y) {
-        const Side* sides = sides_.row(down_[std::size_t(y)].first);
-        compositeRow(rgba, fieldRow, sides, source.size.width, y, look, behind, out.row(y));
+    forEachRow(source, fields, stop, [&](const Row& row) {
+        const Side* sides = sides_.row(down_[std::size_t(row.y)].first);
+        compositeRow(row, sides, source.size.width, look, behind, out.row(row.y));
     });
 }
 
@@ -274,9 +278,10 @@ void Compositor::matte(
     const ImageView& source, const Planes& fields, const Look& look, std::stop_token stop, Image& out) {
     prepare(fields.size, source.size, {});
     const Edge edge = edgeOf(look.threshold, look.softness);
-    forEachRow(source, fields, stop, [&](const std::uint8_t* rgba, const FieldRow& fieldRow, int y) {
+    forEachRow(source, fields, stop, [&](const Row& row) {
+        const std::uint8_t* rgba = row.rgba;
         for (int x = 0; x < source.size.width; ++x, rgba += 4) {
-            out.row(y)[x] = std::uint8_t(shapeAlpha(fieldRow.alpha(x, rgba), edge) * float(rgba[3]) + 0.5F);
+            out.row(row.y)[x] = std::uint8_t(shapeAlpha(row.field.alpha(x, rgba), edge) * float(rgba[3]) + 0.5F);
         }
     });
 }

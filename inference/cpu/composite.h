@@ -37,7 +37,8 @@ public:
 private:
     /// What one thread works with.
     struct Worker {
-        std::vector<float> field;        ///< a row of the field
+        std::vector<float> field;        ///< a row of the field, where the person stands
+        std::vector<float> room;         ///< and one as the camera saw it
         std::vector<std::uint8_t> rgba;  ///< a row of the picture
         PlacedRows placed;
     };
@@ -47,8 +48,8 @@ private:
 
     Size points_, picture_;
     Stand stand_;
-    bool asSeen_ = true;
-    std::vector<Tap> across_, down_;
+    bool asSeen_ = true, isMoved_ = false;  ///< isMoved_: more than mirrored
+    std::vector<Tap> across_, down_, roomAcross_, roomDown_;
     std::vector<Worker> workers_;
     Sides sides_;
 };

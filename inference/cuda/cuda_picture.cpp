@@ -2,16 +2,34 @@
 #include "inference/cuda/cuda_picture.h"
 
 namespace matte {
+namespace {
+
+constexpr std::size_t kMostOfAFrame = std::size_t(3840) * 2160;
+
+}  // namespace
 
 Image Downloader::fetch(const PictureMemory& memory, Size size, PixelFormat format) {
     Image image(size, format);
     const std::scoped_lock lock(mutex_);
+    copy(memory, image);
+    return image;
+}
+
+std::shared_ptr<const Image> Downloader::fetchFrame(const PictureMemory& memory, Size size) {
+    const std::scoped_lock lock(mutex_);
+    auto image = size.pixels() <= kMostOfAFrame ? frames_.take(size, PixelFormat::rgba8) : nullptr;
+    if (!image) image = std::make_shared<Image>(size, PixelFormat::rgba8);
+    copy(memory, *image);
+    return image;
+}
+
+/// With the lock held.
+void Downloader::copy(const PictureMemory& memory, Image& image) {
     onDevice(device_, [&] {
         passStep(fault_, "download");
         memory.ready.holdUp(stream_.get());
         copy_.download(memory.pixels.data(), image.bytes(), image.row(0), stream_.get());
     });
-    return image;
 }
 
 CudaPicture::CudaPicture(std::shared_ptr<const PictureMemory> memory,
@@ -24,7 +42,7 @@ CudaPicture::CudaPicture(std::shared_ptr<const PictureMemory> memory,
 
 std::shared_ptr<const Image> CudaPicture::image() const {
     const std::scoped_lock lock(mutex_);
-    if (!image_) image_ = std::make_shared<const Image>(downloader_->fetch(*memory_, shown_.size, PixelFormat::rgba8));
+    if (!image_) image_ = downloader_->fetchFrame(*memory_, shown_.size);
     return image_;
 }
 

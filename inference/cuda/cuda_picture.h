@@ -8,6 +8,7 @@
 #include "inference/cuda/cuda_device.h"
 #include "inference/cuda/device_picture.h"
 #include "inference/cuda/staged_copy.h"
+#include "inference/io/frame_pool.h"
 #include "inference/picture.h"
 
 namespace matte {
@@ -27,15 +28,22 @@ class Downloader {
 public:
     Downloader(int device, CudaFault fault) : device_(device), fault_(std::move(fault)) {}
     [[nodiscard]] int device() const { return device_; }
-    /// Throws DeviceFailure.
+    /// Both throw DeviceFailure.
     Image fetch(const PictureMemory& memory, Size size, PixelFormat format);
+    /// rgba8, in memory that is used again once nobody holds it, if it is no larger than a live frame.
+    std::shared_ptr<const Image> fetchFrame(const PictureMemory& memory, Size size);
 
 private:
+    void copy(const PictureMemory& memory, Image& image);
+
     int device_;
     CudaFault fault_;
     std::mutex mutex_;
     Stream stream_;
     StagedCopy copy_;
+    FramePool frames_{kFrames};
+
+    static constexpr std::size_t kFrames = 4;
 };
 
 class CudaPicture final : public Picture {

@@ -78,10 +78,10 @@ __device__ float3 personColor(const FieldGrid& grid, const FieldSampler& sampler
             foregroundColor(mixed.z, alpha, person.z, behind.z)};
 }
 
-/// What stands behind a pixel, in linear light.
-__device__ float3 behindAt(const FieldGrid& grid, const FieldSampler& sampler, const LookBlock& look, uchar4 plate) {
+/// What stands behind a pixel, in linear light; `room` samples there as the camera saw it.
+__device__ float3 behindAt(const FieldGrid& grid, const FieldSampler& room, const LookBlock& look, uchar4 plate) {
     if (look.kind == Background::Kind::blur) {
-        const float4 blurred = sampler.sample(grid.blurred);
+        const float4 blurred = room.sample(grid.blurred);
         return {blurred.x, blurred.y, blurred.z};
     }
     if (look.kind == Background::Kind::image) return toLinear(plate);
@@ -95,8 +95,12 @@ __device__ bool lightAt(const FieldGrid& grid, const FieldSampler& sampler, floa
     return found.x + found.y + found.z > kNoLight;
 }
 
-__device__ uchar4
-compositePixel(const FieldGrid& grid, const FieldSampler& sampler, const LookBlock& look, uchar4 pixel, uchar4 plate) {
+__device__ uchar4 compositePixel(const FieldGrid& grid,
+                                 const FieldSampler& sampler,
+                                 const FieldSampler& room,
+                                 const LookBlock& look,
+                                 uchar4 pixel,
+                                 uchar4 plate) {
     const bool transparent = look.kind == Background::Kind::transparent;
     const float found = alphaAt(grid, sampler, pixel);
     const float shown = shapeAlpha(found, look.edge), alpha = shown * float(pixel.w) * (1.0F / 255);
@@ -105,7 +109,7 @@ compositePixel(const FieldGrid& grid, const FieldSampler& sampler, const LookBlo
     const bool lit = look.lightWrap > 0 && alpha > 0 && lightAt(grid, sampler, &light);
     if (alpha >= 1 && !lit) return {pixel.x, pixel.y, pixel.z, opacity};
     float3 behind{};
-    if (!transparent) behind = behindAt(grid, sampler, look, plate);
+    if (!transparent) behind = behindAt(grid, room, look, plate);
     float3 color = behind;
     if (alpha > 0) {
         color = toLinear(pixel);
@@ -157,13 +161,14 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockHeight) compositeKernel(
         const uchar4 behind = look.kind == Background::Kind::image && plate ? plate[i] : uchar4{};
         if (look.asSeen) {
             const FieldSampler sampler(grid, float(x), float(y));
-            out[i] = compositePixel(grid, sampler, look, loadPixel<format>(source, x, y), behind);
+            out[i] = compositePixel(grid, sampler, sampler, look, loadPixel<format>(source, x, y), behind);
             continue;
         }
         const float seenX = seenAt(look.place.perX, look.place.fromX, x, width);
         const float seenY = seenAt(look.place.perY, look.place.fromY, y, source.height);
         const uchar4 pixel = placedPixel<format>(source, width, seenX, seenY);
-        out[i] = compositePixel(grid, FieldSampler(grid, seenX, seenY), look, pixel, behind);
+        const FieldSampler room(grid, float(look.place.perX < 0 ? width - 1 - x : x), float(y));
+        out[i] = compositePixel(grid, FieldSampler(grid, seenX, seenY), room, look, pixel, behind);
     }
 }
 

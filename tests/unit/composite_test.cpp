@@ -369,12 +369,21 @@ TEST_F(Composite, AMovedPersonLeavesTheBackgroundBehind) {
     EXPECT_TRUE(isBlue(240, 60));
 }
 
-TEST_F(Composite, TheBlurredRoomsEdgeGoesOn) {
+TEST_F(Composite, TheBlurredRoomFillsTheFrameWhereverThePersonStands) {
+    const auto empty = [this](bool mirrored) {
+        Look look = lookOver("blur:50");
+        look.stand = {.mirrored = mirrored, .x = 1};  // nobody is in the picture
+        return over(look);
+    };
+    const Image room = empty(false);
     Look look = lookOver("blur:50");
-    look.stand.scale = 0.5F;
-    const Image out = over(look);
-    EXPECT_TRUE(std::equal(out.row(10), out.row(10) + out.strideBytes(), out.row(60))) << "above the room";
-    EXPECT_TRUE(std::equal(out.row(200), out.row(200) + 4, out.row(200) + 4 * 40)) << "left of it";
+    look.stand = {.scale = 0.5F, .x = 0.1F};
+    const Image smaller = over(look);
+    for (const auto& [x, y] : {std::pair(10, 10), {300, 60}, {20, 200}, {60, 230}}) {
+        EXPECT_TRUE(std::equal(room.row(y) + 4 * x, room.row(y) + 4 * x + 4, smaller.row(y) + 4 * x)) << x << " " << y;
+    }
+    const std::uint8_t *left = room.row(100) + 4 * 15, *mirrored = empty(true).row(100) + 4 * (319 - 15);
+    for (int c = 0; c < 3; ++c) EXPECT_NEAR(left[c], mirrored[c], 1);
 }
 
 TEST_F(Composite, LightOfTheBackgroundFallsOnTheEdgeAlone) {

@@ -50,6 +50,8 @@ TEST(Specks, OnlySmallPartsAreSpecks) {
     EXPECT_TRUE(isSpeck(39, 1000, 10000));
     EXPECT_FALSE(isSpeck(41, 1000, 10000)) << "beside the largest part";
     EXPECT_FALSE(isSpeck(150, 10000, 10000)) << "beside the frame";
+    EXPECT_TRUE(isSpeck(19, 19, 10000)) << "where nobody else is";
+    EXPECT_FALSE(isSpeck(21, 21, 10000)) << "somebody far away";
 }
 
 TEST(Specks, AMatteWithoutThemStaysBitForBit) {
@@ -65,6 +67,16 @@ TEST(Specks, AHoleIsLeft) {
     const Planes before = matte;
     People().keep(true, false, matte);
     EXPECT_EQ(matte.values, before.values);
+}
+
+TEST(Specks, GoAlsoWhereNobodyIs) {
+    Planes matte = discs({{20, 20, 2}});
+    People().keep(true, false, matte);
+    expectNear(matte, discs({}), "a mistake is not somebody");
+    const Planes far = discs({{20, 20, 6}});
+    matte = far;
+    People().keep(true, false, matte);
+    EXPECT_EQ(matte.values, far.values) << "somebody far away stays";
 }
 
 TEST(Specks, AnEmptyMatteStaysEmpty) {
