@@ -71,7 +71,10 @@ void CameraFeed::work(const std::stop_token& stop, int run) {
     QString problem;
     try {
         const auto camera = open_(stop);
-        say([this] { Q_EMIT started(); });
+        QStringList names;
+        for (const auto& name : camera->names()) names.append(QString::fromStdString(name));
+        names.removeDuplicates();
+        say([this, names] { Q_EMIT started(names); });
         feed(*camera, stop);
         problem = QString::fromStdString(camera->problem());
     } catch (const Cancelled&) {

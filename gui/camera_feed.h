@@ -6,6 +6,7 @@
 
 #include <QObject>
 #include <QString>
+#include <QStringList>
 
 #include <condition_variable>
 #include <functional>
@@ -38,7 +39,8 @@ public:
     void setPicture(const LiveSession::Live& live);
 
 Q_SIGNALS:
-    void started();
+    /// Under these names other programs list it.
+    void started(const QStringList& names);
     /// There is no camera, or no longer.
     void failed(const QString& sentence);
 

@@ -105,10 +105,12 @@ void MainWindow::connectFeed() {
         if (!on) return feed_->stop();
         feed_->start();
     });
-    connect(feed_, &CameraFeed::started, this, [this, &banner] {
+    connect(feed_, &CameraFeed::started, this, [this, &banner](const QStringList& names) {
         const QString mirrored =
             document_.look().stand.mirrored ? tr(" You are mirrored there, too: M turns that off.") : QString();
-        banner.showDone(tr("Other programs can choose this picture now, as the camera “Matte”.") + mirrored);
+        banner.showDone(
+            tr("Other programs can choose this picture now, as the camera “%1”.").arg(names.join(tr("” or “"))) +
+            mirrored);
     });
     connect(feed_, &CameraFeed::failed, this, [action, &banner](const QString& sentence) {
         action->setChecked(false);

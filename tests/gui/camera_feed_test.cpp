@@ -49,6 +49,7 @@ public:
     void showNothing() override { script_.see(Qt::black); }
     [[nodiscard]] bool isWatched() const override { return script_.watched; }
     [[nodiscard]] std::string problem() const override { return script_.lost ? "It is gone: turn it on again." : ""; }
+    [[nodiscard]] std::vector<std::string> names() const override { return {"Matte", "Dummy video device", "Matte"}; }
 
 private:
     CameraScript& script_;
@@ -84,7 +85,7 @@ private Q_SLOTS:
         QCOMPARE(feed.camera.opened.load(), 0);  // only when it is asked for
         feed.live.press(Qt::Key_V, Qt::ControlModifier | Qt::ShiftModifier);
         QTRY_VERIFY(feed.personSeen());
-        QTRY_VERIFY(feed.live.base.banner().contains("Other programs"));
+        QTRY_VERIFY(feed.live.base.banner().contains("as the camera “Matte” or “Dummy video device”"));
         const int before = feed.camera.shown;
         feed.live.showNext();
         QTRY_VERIFY(feed.camera.shown > before && feed.personSeen());
