@@ -6,8 +6,8 @@
 
 #include <cstdio>
 
-#include "inference/cli/exit_code.h"
 #include "inference/error.h"
+#include "inference/exit_code.h"
 #include "inference/io/atomic_file.h"
 #include "inference/io/image_file.h"
 

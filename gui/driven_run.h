@@ -15,7 +15,7 @@
 
 #include "gui/live_footprint.h"
 #include "gui/live_source.h"
-#include "inference/cli/exit_code.h"
+#include "inference/exit_code.h"
 #include "inference/live/trace.h"
 
 namespace matte {

@@ -7,8 +7,8 @@
 #include <stop_token>
 #include <string>
 
-#include "inference/cli/exit_code.h"
 #include "inference/engine.h"
+#include "inference/exit_code.h"
 
 namespace CLI {
 class App;

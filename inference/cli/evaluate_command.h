@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "inference/cli/exit_code.h"
 #include "inference/engine.h"
+#include "inference/exit_code.h"
 
 namespace CLI {
 class App;

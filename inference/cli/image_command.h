@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "inference/cli/exit_code.h"
 #include "inference/cli/options.h"
+#include "inference/exit_code.h"
 
 namespace matte {
 

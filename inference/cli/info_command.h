@@ -2,7 +2,7 @@
 // matte-cli info: what this program can do on this machine, and why not more. Main thread.
 #pragma once
 
-#include "inference/cli/exit_code.h"
+#include "inference/exit_code.h"
 
 namespace matte {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/cli/exit_code.h"
+#include "inference/exit_code.h"
 
 namespace CLI {
 class App;

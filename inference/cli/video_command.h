@@ -5,8 +5,8 @@
 #include <stop_token>
 #include <string>
 
-#include "inference/cli/exit_code.h"
 #include "inference/cli/options.h"
+#include "inference/exit_code.h"
 
 namespace matte {
 

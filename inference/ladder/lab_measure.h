@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the lab measures one row: the layer's time with and without copying, and how far its output is from another.
+// How the lab measures one row: the layer's time with and without copying, on an input of chance.
 #pragma once
 
+#include "inference/ladder/difference.h"
 #include "inference/ladder/lab.h"
 #include "inference/ladder/memory.h"
 
 namespace matte::ladder {
-
-struct Difference {
-    double mean = 0, maximum = 0, nmse = 0;
-};
-Difference difference(std::span<const float> expected, std::span<const float> actual);
 
 /// Uniform from 0 to 1, as torch.rand() in the course; the same for a seed on every machine and any number of threads.
 std::vector<float> uniform(std::size_t count, unsigned seed);

@@ -5,6 +5,7 @@ target_sources(matte_inference PRIVATE
   ladder/cpu_onednn.cpp
   ladder/cpu_parallel.cpp
   ladder/cpu_sequential.cpp
+  ladder/difference.cpp
   ladder/lab_conv.cpp
   ladder/lab_layers.cpp
   ladder/lab_measure.cpp

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "inference/bench/network_bench.h"
-#include "inference/cli/exit_code.h"
+#include "inference/exit_code.h"
 #include "tests/support/model_file.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "inference/cli/exit_code.h"
 #include "inference/cuda/devices.h"
+#include "inference/exit_code.h"
 #include "inference/ladder/lab.h"
 #include "inference/ladder/lab_measure.h"
 #include "tests/support/program.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "inference/cli/exit_code.h"
+#include "inference/exit_code.h"
 #include "inference/io/image_file.h"
 #include "tests/support/model_file.h"
 #include "tests/support/picture_file.h"

@@ -13,7 +13,7 @@
 #include <stop_token>
 #include <string>
 
-#include "inference/ladder/lab_measure.h"
+#include "inference/ladder/difference.h"
 #include "inference/ladder/live/input_choice.h"
 #include "inference/ladder/method.h"
 
