@@ -16,29 +16,20 @@
 #include "inference/io/pipewire_camera.h"
 #include "inference/io/pipewire_connection.h"
 #include "tests/camera/fake_camera.h"
+#include "tests/support/eventually.h"
 #include "tests/support/h264_clip.h"
 
 namespace matte {
 namespace {
 
 using namespace std::chrono_literals;
+using test::eventually;
 using test::FakeCamera;
 using test::FakeCameraOptions;
 using Clock = std::chrono::steady_clock;
 
 double msSince(Clock::time_point begin) {
     return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
-
-/// How long it takes until `isSo`, in ms; empty when it takes longer than `most`.
-template <typename Condition>
-std::optional<double> timeUntil(Condition isSo, std::chrono::milliseconds most = 10s) {
-    const auto begin = Clock::now();
-    while (!isSo()) {
-        if (Clock::now() - begin > most) return std::nullopt;
-        std::this_thread::sleep_for(2ms);
-    }
-    return msSince(begin);
 }
 
 /// Grey level, or Y, of the middle.
@@ -93,12 +84,12 @@ TEST(PipeWire, ListsACameraWithinTwoSecondsAndTellsOfItsRemovalWithinOne) {
         const auto cameras = pipewire.cameras();
         return cameras.size() == 1 && !cameras[0].modes.empty();
     };
-    ASSERT_TRUE(timeUntil(hasModes));
+    ASSERT_TRUE(eventually(hasModes));
     const double listed = msSince(plugged);
     EXPECT_EQ(pipewire.cameras()[0], (CameraInfo{"fakecam", "FakeCam", modes}));
     const auto unplugged = Clock::now();
     camera.reset();
-    ASSERT_TRUE(timeUntil([&] { return pipewire.cameras().empty(); }));
+    ASSERT_TRUE(eventually([&] { return pipewire.cameras().empty(); }));
     const double gone = msSince(unplugged);
     std::printf("listed after %.0f ms, gone after %.0f ms\n", listed, gone);
     EXPECT_LT(listed, 2000);
@@ -112,19 +103,19 @@ TEST(PipeWire, CallsBackWhenCamerasComeAndGo) {
     int before = calls;
     std::optional<FakeCamera> camera;
     camera.emplace(FakeCameraOptions{});
-    ASSERT_TRUE(timeUntil([&] { return !pipewire.cameras().empty(); }));
+    ASSERT_TRUE(eventually([&] { return !pipewire.cameras().empty(); }));
     EXPECT_GT(calls, before);
     before = calls;
     camera.reset();
-    ASSERT_TRUE(timeUntil([&] { return pipewire.cameras().empty(); }));
-    ASSERT_TRUE(timeUntil([&] { return calls > before; }));
+    ASSERT_TRUE(eventually([&] { return pipewire.cameras().empty(); }));
+    ASSERT_TRUE(eventually([&] { return calls > before; }));
 }
 
 TEST(PipeWire, TellsTwoOfOneModelApart) {
     FakeCamera left({.id = "usb-1", .name = "Webcam"}), right({.id = "usb-2", .name = "Webcam"});
     FakeCamera odd({.id = "usb-1", .name = "Webcam"});  // even when the place says nothing
     PipeWireConnection pipewire({}, false);
-    ASSERT_TRUE(timeUntil([&] { return pipewire.cameras().size() == 3; }));
+    ASSERT_TRUE(eventually([&] { return pipewire.cameras().size() == 3; }));
     const auto cameras = pipewire.cameras();
     EXPECT_EQ(cameras[0].name, "Webcam");
     EXPECT_EQ(cameras[1].name, "Webcam (2)");
@@ -355,8 +346,8 @@ TEST(PipeWire, NothingGrowsOverManyOpenings) {
     const auto files = count("/proc/self/fd"), threads = count("/proc/self/task");
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(open("FakeCam")->read({}));
     // PipeWire takes its time to let go; a leak would be twenty.
-    EXPECT_TRUE(timeUntil([&] { return count("/proc/self/fd") <= files + 5; })) << count("/proc/self/fd") - files;
-    EXPECT_TRUE(timeUntil([&] { return count("/proc/self/task") <= threads + 2; }))
+    EXPECT_TRUE(eventually([&] { return count("/proc/self/fd") <= files + 5; })) << count("/proc/self/fd") - files;
+    EXPECT_TRUE(eventually([&] { return count("/proc/self/task") <= threads + 2; }))
         << count("/proc/self/task") - threads;
 }
 

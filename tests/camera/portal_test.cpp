@@ -15,6 +15,7 @@
 #include "inference/io/camera_portal.h"
 #include "inference/io/resuming_source.h"
 #include "tests/camera/fake_camera.h"
+#include "tests/support/eventually.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
 
@@ -22,17 +23,10 @@ namespace matte {
 namespace {
 
 using namespace std::chrono_literals;
+using test::eventually;
 using test::FakeCamera;
 using test::Program;
 using Clock = std::chrono::steady_clock;
-
-template <typename Condition>
-bool becomes(Condition isSo) {
-    for (const auto until = Clock::now() + 10s; Clock::now() < until; std::this_thread::sleep_for(5ms)) {
-        if (isSo()) return true;
-    }
-    return false;
-}
 
 /// A camera is plugged in outside; inside, PipeWire can't be reached but through the portal.
 class Portal : public testing::Test {
@@ -59,7 +53,7 @@ protected:
         const auto ready = folder_ / "ready";
         portal_ = std::make_unique<Program>(
             std::vector<std::string>{"/usr/bin/python3", MATTE_MOCK_PORTAL, answer, socket_, ready.string()});
-        ASSERT_TRUE(becomes([&] { return std::filesystem::exists(ready); }));
+        ASSERT_TRUE(eventually([&] { return std::filesystem::exists(ready); }));
     }
     static std::string refusal() {
         try {
@@ -99,7 +93,7 @@ TEST_F(Portal, AnAllowedCameraIsReadAndListed) {
         ASSERT_TRUE(frame) << told;
         EXPECT_EQ(frame->image->size(), (Size{640, 480}));
     }
-    EXPECT_TRUE(becomes([&] { return list.cameras().size() == 1; })) << "known once it was allowed";
+    EXPECT_TRUE(eventually([&] { return list.cameras().size() == 1; })) << "known once it was allowed";
 }
 
 TEST_F(Portal, ARefusalSaysWhatToDo) {

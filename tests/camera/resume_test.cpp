@@ -17,25 +17,17 @@
 #include "inference/io/pipewire_virtual_camera.h"
 #include "inference/io/resuming_source.h"
 #include "tests/camera/fake_camera.h"
+#include "tests/support/eventually.h"
 #include "tests/support/program.h"
 
 namespace matte {
 namespace {
 
 using namespace std::chrono_literals;
+using test::eventually;
 using test::FakeCamera;
 using test::FakeCameraOptions;
 using Clock = std::chrono::steady_clock;
-
-template <typename Condition>
-bool becomes(Condition isSo, std::chrono::milliseconds most = 10s) {
-    const auto until = Clock::now() + most;
-    while (!isSo()) {
-        if (Clock::now() > until) return false;
-        std::this_thread::sleep_for(2ms);
-    }
-    return true;
-}
 
 /// As the live window does it: a thread that reads, a list that says when to try again, and what people are told.
 class Session {
@@ -65,7 +57,7 @@ public:
     }
     bool runs() {
         const auto before = frames();
-        return becomes([&] { return frames() > before + 3; });
+        return eventually([&] { return frames() > before + 3; });
     }
 
 private:
@@ -102,7 +94,7 @@ TEST(Resume, AReturnResumesWithoutAClick) {
     for (int i = 0; i < 3; ++i) {
         const auto unplugged = Clock::now();
         camera.reset();
-        ASSERT_TRUE(becomes([&] {
+        ASSERT_TRUE(eventually([&] {
             return session.told().find("unplugged") != std::string::npos ||
                    session.told().find("not there") != std::string::npos ||
                    session.told().find("no camera") != std::string::npos;
@@ -113,11 +105,11 @@ TEST(Resume, AReturnResumesWithoutAClick) {
         const auto before = session.frames();
         const auto plugged = Clock::now();
         camera.emplace(FakeCameraOptions{});
-        ASSERT_TRUE(becomes([&] { return session.frames() > before; }));
+        ASSERT_TRUE(eventually([&] { return session.frames() > before; }));
         const double resumed = msBetween(plugged, Clock::now());
         std::printf("told after %.0f ms, resumed %.0f ms after the return\n", told, resumed);
         EXPECT_LT(resumed, 2000);
-        ASSERT_TRUE(becomes([&] { return session.told().empty(); }));
+        ASSERT_TRUE(eventually([&] { return session.told().empty(); }));
     }
 }
 
@@ -131,7 +123,7 @@ TEST(Resume, TheReturnMayHaveAnotherSize) {
         camera.reset();
         const Size other{size.width / 2, size.height / 2};
         camera.emplace(FakeCameraOptions{.modes = {{Encoding::yuyv, other, {30}}}});
-        EXPECT_TRUE(becomes([&] { return session.size() == other; }));
+        EXPECT_TRUE(eventually([&] { return session.size() == other; }));
         camera.reset();
     }
 }
@@ -141,10 +133,10 @@ TEST(Resume, ASilentCameraIsStartedAnew) {
     Session session("camera");
     ASSERT_TRUE(session.runs());
     camera.setSilent(true);
-    ASSERT_TRUE(becomes([&] { return session.told().find("no pictures") != std::string::npos; })) << session.told();
+    ASSERT_TRUE(eventually([&] { return session.told().find("no pictures") != std::string::npos; })) << session.told();
     camera.setSilent(false);
     EXPECT_TRUE(session.runs());
-    EXPECT_TRUE(becomes([&] { return session.told().empty(); })) << session.told();
+    EXPECT_TRUE(eventually([&] { return session.told().empty(); })) << session.told();
 }
 
 TEST(Resume, ACameraWhosePicturesAreAllDamagedIsStartedAnew) {
@@ -152,15 +144,15 @@ TEST(Resume, ACameraWhosePicturesAreAllDamagedIsStartedAnew) {
     Session session("camera");
     ASSERT_TRUE(session.runs());
     camera.setDamaged(true);
-    ASSERT_TRUE(becomes([&] { return session.told().find("come damaged") != std::string::npos; })) << session.told();
+    ASSERT_TRUE(eventually([&] { return session.told().find("come damaged") != std::string::npos; })) << session.told();
     camera.setDamaged(false);
     EXPECT_TRUE(session.runs());
-    EXPECT_TRUE(becomes([&] { return session.told().empty(); })) << session.told();
+    EXPECT_TRUE(eventually([&] { return session.told().empty(); })) << session.told();
 }
 
 TEST(Resume, WaitsForACameraThatIsNotThereYet) {
     Session session("camera");
-    ASSERT_TRUE(becomes([&] { return session.told().find("no camera") != std::string::npos; })) << session.told();
+    ASSERT_TRUE(eventually([&] { return session.told().find("no camera") != std::string::npos; })) << session.told();
     FakeCamera camera({});
     EXPECT_TRUE(session.runs());
 }
@@ -170,7 +162,7 @@ TEST(CameraList, SaysWhoListsAndKeepsUp) {
     list.waitUntilKnown(5s);
     EXPECT_TRUE(list.cameras().empty());
     FakeCamera camera({});
-    ASSERT_TRUE(becomes([&] { return list.cameras().size() == 1; }));
+    ASSERT_TRUE(eventually([&] { return list.cameras().size() == 1; }));
     EXPECT_EQ(list.system(), "PipeWire");
 }
 
@@ -214,7 +206,7 @@ TEST(CameraList, AnotherProgramsCameraWorksAsWell) {
         EXPECT_EQ(session->size(), size);
         const auto killed = Clock::now();
         camera->kill();
-        EXPECT_TRUE(becomes([&] { return !session->told().empty(); }));
+        EXPECT_TRUE(eventually([&] { return !session->told().empty(); }));
         EXPECT_LT(msBetween(killed, session->toldAt()), 1000);
     }
 }
@@ -231,14 +223,14 @@ TEST(Daemon, ItsEndIsToldAndItsReturnResumes) {
     const auto own = openPipeWireVirtualCamera();
     const auto killed = Clock::now();
     ASSERT_EQ(::kill(pid_t(std::atoi(pid)), SIGKILL), 0);
-    ASSERT_TRUE(becomes([&] { return !session.told().empty(); }));
+    ASSERT_TRUE(eventually([&] { return !session.told().empty(); }));
     std::printf("told %.0f ms after the end: %s\n", msBetween(killed, session.toldAt()), session.told().c_str());
     EXPECT_LT(msBetween(killed, session.toldAt()), 2000);
-    EXPECT_TRUE(becomes([&] { return list.cameras().empty(); }));
-    EXPECT_TRUE(becomes([&] { return !own->problem().empty(); })) << "Matte's own camera";
+    EXPECT_TRUE(eventually([&] { return list.cameras().empty(); }));
+    EXPECT_TRUE(eventually([&] { return !own->problem().empty(); })) << "Matte's own camera";
     camera.reset();
     test::Program pipewire({"/bin/sh", "-c", "exec pipewire"}), sessions({"/bin/sh", "-c", "exec wireplumber"});
-    EXPECT_TRUE(becomes([&] {
+    EXPECT_TRUE(eventually([&] {
         try {
             camera.emplace(FakeCameraOptions{});
             return true;
@@ -246,8 +238,8 @@ TEST(Daemon, ItsEndIsToldAndItsReturnResumes) {
             return false;  // not there yet
         }
     }));
-    EXPECT_TRUE(becomes([&] { return list.cameras().size() == 1; }, 15s));
-    EXPECT_TRUE(becomes([&] { return session.told().empty(); }, 20s)) << session.told();
+    EXPECT_TRUE(eventually([&] { return list.cameras().size() == 1; }, 15s));
+    EXPECT_TRUE(eventually([&] { return session.told().empty(); }, 20s)) << session.told();
     sessions.send(SIGTERM);
     pipewire.send(SIGTERM);
     sessions.wait();

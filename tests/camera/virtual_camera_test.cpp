@@ -3,8 +3,6 @@
 // Run by with_pipewire.sh.
 #include <array>
 #include <chrono>
-#include <functional>
-#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -13,11 +11,13 @@
 #include "inference/io/pipewire_camera.h"
 #include "inference/io/pipewire_connection.h"
 #include "inference/io/pipewire_virtual_camera.h"
+#include "tests/support/eventually.h"
 
 namespace matte {
 namespace {
 
 using namespace std::chrono_literals;
+using test::eventually;
 using Pixel = std::array<int, 3>;
 
 constexpr char kId[] = "virtual-camera-of-a-test";  // its own name is left out of the list of cameras
@@ -31,14 +31,6 @@ Image plain(Size size, std::array<std::uint8_t, 4> rgba) {
 /// The luma of a pixel of what another program sees.
 int lumaAt(const Image& seen, int x, int y) {
     return seen.format() == PixelFormat::yuyv ? seen.row(y)[x * 2] : seen.row(y)[x];
-}
-
-bool becomes(const std::function<bool()>& isSo, std::chrono::milliseconds most = 10s) {
-    for (const auto until = std::chrono::steady_clock::now() + most; std::chrono::steady_clock::now() < until;) {
-        if (isSo()) return true;
-        std::this_thread::sleep_for(5ms);
-    }
-    return false;
 }
 
 std::unique_ptr<FrameSource> watch(Encoding encoding, Size size) {
@@ -59,11 +51,11 @@ TEST(VirtualCamera, IsSeenByWhoeverChoosesIt) {
         ASSERT_TRUE(camera->isWatched());
         EXPECT_NEAR(lumaAt(*source->read({})->image, 100, 100), 16, 1) << "black before anything is shown";
         camera->show(plain({320, 180}, {200, 200, 200, 255}).view());
-        EXPECT_TRUE(becomes([&] { return std::abs(lumaAt(*source->read({})->image, 100, 100) - 188) <= 2; }));
+        EXPECT_TRUE(eventually([&] { return std::abs(lumaAt(*source->read({})->image, 100, 100) - 188) <= 2; }));
         camera->showNothing();
-        EXPECT_TRUE(becomes([&] { return lumaAt(*source->read({})->image, 100, 100) == 16; }));
+        EXPECT_TRUE(eventually([&] { return lumaAt(*source->read({})->image, 100, 100) == 16; }));
     }
-    EXPECT_TRUE(becomes([&] { return !camera->isWatched(); }));
+    EXPECT_TRUE(eventually([&] { return !camera->isWatched(); }));
 }
 
 TEST(VirtualCamera, SendsThirtyPicturesASecondOfWhatStandsStill) {
@@ -81,7 +73,7 @@ TEST(VirtualCamera, IsNoneOfTheCamerasThatMatteListsItself) {
     ASSERT_TRUE(connection.waitUntilKnown(5s));
     const auto own = openPipeWireVirtualCamera();
     const auto other = openPipeWireVirtualCamera({}, kId, "Virtual");
-    EXPECT_TRUE(becomes([&] { return !connection.cameras().empty(); }));
+    EXPECT_TRUE(eventually([&] { return !connection.cameras().empty(); }));
     ASSERT_EQ(connection.cameras().size(), 1U);
     EXPECT_EQ(connection.cameras()[0].id, kId);
 }

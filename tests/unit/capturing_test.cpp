@@ -3,31 +3,22 @@
 // again, and while a stopped one is still being closed.
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <semaphore>
-#include <thread>
 #include <utility>
 
 #include <gtest/gtest.h>
 
 #include "inference/live/pipeline.h"
+#include "tests/support/eventually.h"
 #include "tests/support/scripted_live.h"
 
 namespace matte {
 namespace {
 
 using namespace std::chrono_literals;
+using test::eventually;
 using State = LiveStatus::State;
-
-/// Whether it becomes true within a time that even a busy machine keeps.
-bool soon(const std::function<bool()>& condition) {
-    for (const auto end = std::chrono::steady_clock::now() + 20s; std::chrono::steady_clock::now() < end;) {
-        if (condition()) return true;
-        std::this_thread::sleep_for(1ms);
-    }
-    return false;
-}
 
 /// Takes as long to switch on and off as the test lets it.
 struct SlowCamera {
@@ -61,7 +52,7 @@ struct Capturing : ::testing::Test {
 
 TEST_F(Capturing, IsSaidFromBeforeACameraIsOpenedUntilItIsClosed) {
     const auto is = [this](State state, bool capturing) {
-        return soon([&] {
+        return eventually([&] {
             const LiveStatus status = pipeline.status();
             return status.state == state && status.capturing == capturing;
         });
@@ -90,7 +81,7 @@ TEST_F(Capturing, IsSaidFromBeforeACameraIsOpenedUntilItIsClosed) {
     EXPECT_TRUE(is(State::stopped, true)) << "it is still being closed";
     camera->off.release();
     EXPECT_TRUE(is(State::stopped, false));
-    EXPECT_TRUE(soon([&] { return news >= before + 2; })) << "of both";
+    EXPECT_TRUE(eventually([&] { return news >= before + 2; })) << "of both";
 }
 
 }  // namespace

@@ -12,12 +12,14 @@
 #include "inference/error.h"
 #include "inference/io/detached_source.h"
 #include "inference/live/pipeline.h"
+#include "tests/support/eventually.h"
 #include "tests/support/scripted_live.h"
 
 namespace matte {
 namespace {
 
 using namespace std::chrono_literals;
+using test::eventually;
 
 /// What a network does: nothing, until it is let.
 class Gate {
@@ -86,22 +88,12 @@ std::unique_ptr<FrameSource> openSlow(const std::shared_ptr<Network>& network, c
         stop);
 }
 
-/// Whether it becomes true within a time that even a busy machine keeps.
-template <typename Condition>
-bool soon(Condition condition) {
-    for (const auto end = std::chrono::steady_clock::now() + 20s; std::chrono::steady_clock::now() < end;) {
-        if (condition()) return true;
-        std::this_thread::sleep_for(1ms);
-    }
-    return false;
-}
-
 struct Detached : ::testing::Test {
     std::shared_ptr<Network> network = std::make_shared<Network>();
     std::stop_source stop;
     ~Detached() override {
         for (Gate* gate : {&network->opening, &network->reading, &network->closing}) gate->open();
-        EXPECT_TRUE(soon([&] { return network.use_count() == 1; })) << "a thread was left for ever";
+        EXPECT_TRUE(eventually([&] { return network.use_count() == 1; })) << "a thread was left for ever";
         EXPECT_EQ(network->alive, 0);
     }
 };
@@ -145,7 +137,7 @@ TEST_F(Detached, ReadingThatHangsIsLeftAtOnceAndClosesByItself) {
     EXPECT_EQ(network->alive, 1) << "it is still being read";
     network->reading.open();
     network->closing.open();
-    EXPECT_TRUE(soon([&] { return network->alive == 0; }));
+    EXPECT_TRUE(eventually([&] { return network->alive == 0; }));
     EXPECT_TRUE(network->toldToEnd);
 }
 
@@ -170,7 +162,7 @@ TEST_F(Detached, AnotherSourceStartsWhileTheFirstHangs) {
         network->opening.awaitWaiting(1);
         pipeline.start([&](PixelMemory, std::stop_token) { return feed.open(); });
         feed.push();
-        EXPECT_TRUE(soon([&] {
+        EXPECT_TRUE(eventually([&] {
             const auto live = pipeline.newest();
             return live && !live->curtain;
         }));

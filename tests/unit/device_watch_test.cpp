@@ -2,17 +2,18 @@
 // Cameras that come and go on a system that tells nobody.
 #include <atomic>
 #include <chrono>
-#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "inference/error.h"
 #include "inference/io/device_watch.h"
+#include "tests/support/eventually.h"
 
 namespace matte {
 namespace {
 
 using namespace std::chrono_literals;
+using test::eventually;
 
 /// A computer: what is plugged in, and how often its cameras were woken up.
 struct Computer {
@@ -55,17 +56,6 @@ struct WatchedComputer : Computer {
     DeviceWatch watch{[this] { return std::make_unique<ComputersDevices>(*this); }, 1ms, [this] { ++changes; }};
 };
 
-/// Waits until it is so; false when it does not become so.
-template <typename Condition>
-bool becomes(Condition condition) {
-    const auto until = std::chrono::steady_clock::now() + 20s;
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > until) return false;
-        std::this_thread::sleep_for(1ms);
-    }
-    return true;
-}
-
 CameraInfo brio() {
     return {"usb-1", "Brio", {{Encoding::mjpg, {1920, 1080}, {60}}}};
 }
@@ -84,22 +74,22 @@ TEST(DeviceWatch, KnowsThatThereIsNone) {
 TEST(DeviceWatch, TellsOfWhatComesAndGoes) {
     WatchedComputer computer;
     computer.plug({brio()});
-    ASSERT_TRUE(becomes([&] { return computer.changes == 1; }));
+    ASSERT_TRUE(eventually([&] { return computer.changes == 1; }));
     EXPECT_EQ(computer.watch.cameras(), std::vector{brio()});
     computer.plug({brio(), laptop()});
-    ASSERT_TRUE(becomes([&] { return computer.changes == 2; }));
+    ASSERT_TRUE(eventually([&] { return computer.changes == 2; }));
     EXPECT_EQ(computer.watch.cameras(), (std::vector{brio(), laptop()}));
     computer.plug({});
-    ASSERT_TRUE(becomes([&] { return computer.changes == 3; }));
+    ASSERT_TRUE(eventually([&] { return computer.changes == 3; }));
     EXPECT_TRUE(computer.watch.cameras().empty());
 }
 
 TEST(DeviceWatch, LooksWithoutWakingCamerasUp) {
     WatchedComputer computer;
     computer.plug({brio()});
-    ASSERT_TRUE(becomes([&] { return computer.changes == 1; }));
+    ASSERT_TRUE(eventually([&] { return computer.changes == 1; }));
     const int looks = computer.count(&Computer::looks), wakes = computer.count(&Computer::wakes);
-    ASSERT_TRUE(becomes([&] { return computer.count(&Computer::looks) > looks + 5; }));
+    ASSERT_TRUE(eventually([&] { return computer.count(&Computer::looks) > looks + 5; }));
     EXPECT_EQ(computer.count(&Computer::wakes), wakes);
 }
 
@@ -108,10 +98,10 @@ TEST(DeviceWatch, AsksAgainWhatMayNotBeOpenedYet) {
     CameraInfo forbidden = brio();
     forbidden.modes.clear();
     computer.plug({forbidden});
-    ASSERT_TRUE(becomes([&] { return computer.changes == 1; }));
+    ASSERT_TRUE(eventually([&] { return computer.changes == 1; }));
     EXPECT_EQ(computer.watch.cameras(), std::vector{forbidden}) << "listed, so that it can be explained";
     computer.plug({brio()});  // the same, which may be opened now
-    ASSERT_TRUE(becomes([&] { return computer.changes == 2; }));
+    ASSERT_TRUE(eventually([&] { return computer.changes == 2; }));
     EXPECT_EQ(computer.watch.cameras(), std::vector{brio()});
 }
 

@@ -10,6 +10,7 @@
 #include "inference/error.h"
 #include "inference/io/camera_reader.h"
 #include "inference/io/h264_decoder.h"
+#include "tests/support/eventually.h"
 #include "tests/support/h264_clip.h"
 
 namespace matte {
@@ -55,15 +56,6 @@ struct Screen {
     }
 };
 
-template <typename Condition>
-bool soon(Condition condition) {
-    for (const auto end = Clock::now() + 20s; Clock::now() < end;) {
-        if (condition()) return true;
-        std::this_thread::sleep_for(1ms);
-    }
-    return false;
-}
-
 struct H264 : ::testing::Test {
     void SetUp() override {
         if (clip().empty()) GTEST_SKIP() << "OpenCV can't encode H264 here";
@@ -78,7 +70,7 @@ TEST_F(H264, GivesEveryFrameWithItsNumber) {
         screen.decoder.put(clip()[i % clip().size()], 100 + i, Clock::now());
         std::this_thread::sleep_for(2ms);
     }
-    ASSERT_TRUE(soon([&] { return screen.count() >= 100; }));
+    ASSERT_TRUE(test::eventually([&] { return screen.count() >= 100; }));
     const std::lock_guard lock(screen.mutex);
     std::vector<std::uint64_t> numbers = screen.numbers;
     std::ranges::sort(numbers);
@@ -124,7 +116,7 @@ TEST_F(H264, ADamagedStreamEndsNothing) {
     Bytes noise(5000);
     for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = std::uint8_t(i * 131 + i / 7);
     std::size_t next = 0;
-    EXPECT_TRUE(soon([&] {
+    EXPECT_TRUE(test::eventually([&] {
         Bytes unit = clip()[next % clip().size()];
         if (next % 7 == 3) unit = noise;
         if (next % 7 == 5) unit.resize(unit.size() / 2);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <functional>
 #include <future>
 #include <set>
 #include <thread>
@@ -12,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "inference/live/looping_video.h"
+#include "tests/support/eventually.h"
 #include "tests/support/model_file.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/video_file.h"
@@ -21,25 +21,17 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
+using test::eventually;
 using test::ScratchFolder;
 using test::videoFrameIn;
 using test::writeVideo;
 using Clock = std::chrono::steady_clock;
 
-/// Whether it becomes true within a time that even a busy machine keeps.
-bool soon(const std::function<bool()>& condition) {
-    for (const auto end = Clock::now() + 20s; Clock::now() < end;) {
-        if (condition()) return true;
-        std::this_thread::sleep_for(1ms);
-    }
-    return false;
-}
-
 /// What is shown until `count` times another frame was, in order.
 std::vector<int> watch(const LoopingVideo& video, std::size_t count) {
     std::vector<int> shown;
     std::shared_ptr<const Image> last;
-    EXPECT_TRUE(soon([&] {
+    EXPECT_TRUE(eventually([&] {
         const auto newest = video.newest();
         if (newest && newest != last) shown.push_back(videoFrameIn(*newest));
         last = newest;
@@ -52,7 +44,7 @@ TEST(LoopingVideo, PlaysOverAndOverInOrderAndNoFasterThanItsRate) {
     const ScratchFolder folder;
     for (const char* name : {"a.mp4", "a.avi"}) {
         const LoopingVideo video(writeVideo(folder / name, 5, 25).string());
-        ASSERT_TRUE(soon([&] { return video.newest() != nullptr; }));
+        ASSERT_TRUE(eventually([&] { return video.newest() != nullptr; }));
         const auto begin = Clock::now();
         const std::vector<int> shown = watch(video, 16);
         int passes = 0;
@@ -77,10 +69,11 @@ TEST(LoopingVideo, AStreamIsBegunAgainToo) {
 TEST(LoopingVideo, FramesThatNobodyTakesAreReplaced) {
     const ScratchFolder folder;
     const LoopingVideo video(writeVideo(folder / "a.mp4", 20, 50).string());
-    ASSERT_TRUE(soon([&] { return video.newest() != nullptr; }));
+    ASSERT_TRUE(eventually([&] { return video.newest() != nullptr; }));
     const auto held = video.newest();
     const int first = videoFrameIn(*held);
-    EXPECT_TRUE(soon([&] { return std::abs(videoFrameIn(*video.newest()) - first) > 3; })) << "it waits for its reader";
+    EXPECT_TRUE(eventually([&] { return std::abs(videoFrameIn(*video.newest()) - first) > 3; }))
+        << "it waits for its reader";
     EXPECT_EQ(videoFrameIn(*held), first) << "a frame that is looked at was written over";
 }
 
@@ -90,7 +83,7 @@ TEST(LoopingVideo, UsesItsPicturesAgain) {
     std::set<const std::uint8_t*> places;
     std::shared_ptr<const Image> last, before;
     for (int frames = 0; frames < 60;) {
-        ASSERT_TRUE(soon([&] { return video.newest() && video.newest() != last; }));
+        ASSERT_TRUE(eventually([&] { return video.newest() && video.newest() != last; }));
         before = std::exchange(last, video.newest());  // as an engine with two frames under way
         places.insert(last->row(0));
         ++frames;
@@ -109,7 +102,7 @@ TEST(LoopingVideo, KeepsItsFramesWhereItIsTold) {
     const ScratchFolder folder;
     {
         const LoopingVideo video(writeVideo(folder / "a.mp4").string(), memory);
-        ASSERT_TRUE(soon([&] { return video.newest() != nullptr; }));
+        ASSERT_TRUE(eventually([&] { return video.newest() != nullptr; }));
     }
     EXPECT_GE(taken, 1);
     EXPECT_LE(taken, 8);
@@ -118,7 +111,7 @@ TEST(LoopingVideo, KeepsItsFramesWhereItIsTold) {
 TEST(LoopingVideo, EndsAtOnceBetweenTwoFrames) {
     const ScratchFolder folder;
     LoopingVideo video(writeVideo(folder / "a.avi", 3, 1.0 / 60).string());  // the next frame is due in a minute
-    ASSERT_TRUE(soon([&] { return video.newest() != nullptr; }));
+    ASSERT_TRUE(eventually([&] { return video.newest() != nullptr; }));
     const auto begin = Clock::now();
     video.end();
     EXPECT_TRUE(video.hasEnded());
@@ -144,7 +137,7 @@ TEST(LoopingVideo, ItsEndDoesNotWaitForAFileThatHangsInOpening) {
     EXPECT_EQ(ended.wait_for(20s), std::future_status::ready) << "the end waits for the opening";
     network->answer.set_value();
     ended.wait();
-    EXPECT_TRUE(soon([&] { return network.use_count() == 1; })) << "the thread that opens was left for ever";
+    EXPECT_TRUE(eventually([&] { return network.use_count() == 1; })) << "the thread that opens was left for ever";
 }
 
 TEST(LoopingVideo, AVideoThatBreaksOffSaysSoAndItsLastFrameStays) {
@@ -152,7 +145,7 @@ TEST(LoopingVideo, AVideoThatBreaksOffSaysSoAndItsLastFrameStays) {
     const fs::path path = writeVideo(folder / "cut.avi", 100, 100);
     fs::resize_file(path, fs::file_size(path) / 2);
     const LoopingVideo video(path.string());
-    ASSERT_TRUE(soon([&] { return !video.problem().empty(); }));
+    ASSERT_TRUE(eventually([&] { return !video.problem().empty(); }));
     EXPECT_NE(video.problem().find("breaks off"), std::string::npos) << video.problem();
     EXPECT_NE(video.problem().find("cut.avi"), std::string::npos) << video.problem();
     ASSERT_NE(video.newest(), nullptr);
@@ -167,7 +160,7 @@ TEST(LoopingVideo, AVideoThatChangesItsSizeNeverShowsAnother) {
     both.insert(both.end(), other.begin(), other.end());
     test::writeBytes(folder / "both.ts", both);
     const LoopingVideo video((folder / "both.ts").string());
-    ASSERT_TRUE(soon([&] { return video.newest() != nullptr; }));
+    ASSERT_TRUE(eventually([&] { return video.newest() != nullptr; }));
     for (int i = 0; i < 300 && video.problem().empty(); ++i) {
         ASSERT_EQ(video.newest()->size(), (Size{96, 64}));
         std::this_thread::sleep_for(5ms);
@@ -182,7 +175,7 @@ TEST(LoopingVideo, SaysWhatNeverWasAVideo) {
     std::ofstream(folder / "text.mp4") << "no video";
     for (const char* name : {"none.mp4", "empty.mp4", "text.mp4"}) {
         const LoopingVideo video((folder / name).string());
-        ASSERT_TRUE(soon([&] { return !video.problem().empty(); })) << name;
+        ASSERT_TRUE(eventually([&] { return !video.problem().empty(); })) << name;
         EXPECT_NE(video.problem().find(name), std::string::npos) << video.problem();
         EXPECT_EQ(video.newest(), nullptr);
     }
@@ -192,7 +185,7 @@ TEST(LoopingVideo, AFileThatIsDeletedPlaysOn) {
     const ScratchFolder folder;
     const fs::path path = writeVideo(folder / "a.mp4", 5, 50);
     const LoopingVideo video(path.string());
-    ASSERT_TRUE(soon([&] { return video.newest() != nullptr; }));
+    ASSERT_TRUE(eventually([&] { return video.newest() != nullptr; }));
     fs::remove(path);
     (void)watch(video, 12);
     EXPECT_EQ(video.problem(), "");
@@ -201,7 +194,7 @@ TEST(LoopingVideo, AFileThatIsDeletedPlaysOn) {
 TEST(LoopingVideo, ASinglePictureStays) {
     const ScratchFolder folder;
     const LoopingVideo video(writeVideo(folder / "a.avi", 1).string());
-    ASSERT_TRUE(soon([&] { return video.newest() != nullptr; }));
+    ASSERT_TRUE(eventually([&] { return video.newest() != nullptr; }));
     EXPECT_EQ(videoFrameIn(*video.newest()), 0);
     EXPECT_EQ(video.problem(), "");
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A video behind a live person: each frame of the camera stands before the video's newest, for as long as both run.
 #include <chrono>
-#include <functional>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include <gtest/gtest.h>
 
 #include "inference/live/pipeline.h"
+#include "tests/support/eventually.h"
 #include "tests/support/model_file.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/scripted_live.h"
@@ -18,15 +17,8 @@ namespace matte {
 namespace {
 
 using namespace std::chrono_literals;
+using test::eventually;
 using test::videoFrameIn;
-
-bool soon(const std::function<bool()>& condition) {
-    for (const auto end = std::chrono::steady_clock::now() + 20s; std::chrono::steady_clock::now() < end;) {
-        if (condition()) return true;
-        std::this_thread::sleep_for(1ms);
-    }
-    return false;
-}
 
 int threads() {
     const std::filesystem::directory_iterator tasks("/proc/self/task");
@@ -108,7 +100,7 @@ struct MovingLive : ::testing::Test {
     std::shared_ptr<const Image> next() {
         const auto before = pipeline.statistics().framesOut;
         feed.push(64, 48);
-        EXPECT_TRUE(soon([&] { return pipeline.statistics().framesOut > before; }));
+        EXPECT_TRUE(eventually([&] { return pipeline.statistics().framesOut > before; }));
         const auto live = pipeline.newest();
         return live && !live->curtain ? live->picture->image() : nullptr;
     }
@@ -119,7 +111,7 @@ TEST_F(MovingLive, FramesStandBeforeTheVideosNewest) {
     look.background.imagePath = test::writeVideo(folder / "a.mp4", 5, 50).string();
     start(look);
     std::set<int> seen;
-    EXPECT_TRUE(soon([&] {
+    EXPECT_TRUE(eventually([&] {
         const auto shown = next();
         if (!shown) return false;
         seen.insert(videoFrameIn(*shown));
@@ -139,7 +131,7 @@ TEST_F(MovingLive, BeforeTheVideosFirstFrameTheColourIsShownAndWhatIsWrongIsSaid
         EXPECT_EQ(shown->row(0)[0], 1);
         EXPECT_EQ(shown->row(0)[2], 3);
     }
-    EXPECT_TRUE(soon([&] {
+    EXPECT_TRUE(eventually([&] {
         (void)next();
         return pipeline.status().backgroundProblem.find("none.mp4") != std::string::npos;
     }));
@@ -155,7 +147,7 @@ TEST_F(MovingLive, TheVideosThreadsEndWithTheSourceOrTheBackground) {
     start(color);
     (void)next();
     int before = 0, looks = 0;  // some of the tests before this one may still be ending
-    ASSERT_TRUE(soon([&] {
+    ASSERT_TRUE(eventually([&] {
         const int now = threads();
         looks = now == std::exchange(before, now) ? looks + 1 : 0;
         return looks == 300;
@@ -167,15 +159,15 @@ TEST_F(MovingLive, TheVideosThreadsEndWithTheSourceOrTheBackground) {
         return shown && videoFrameIn(*shown) >= 0 && threads() > before;
     };
     pipeline.setLook(moving);
-    EXPECT_TRUE(soon(plays));
+    EXPECT_TRUE(eventually(plays));
     pipeline.setLook(color);
-    EXPECT_TRUE(soon([&] { return threads() == before; }));
+    EXPECT_TRUE(eventually([&] { return threads() == before; }));
     pipeline.setLook(moving);
-    EXPECT_TRUE(soon(plays));
+    EXPECT_TRUE(eventually(plays));
     pipeline.stop();
-    EXPECT_TRUE(soon([&] { return threads() == before; }));
+    EXPECT_TRUE(eventually([&] { return threads() == before; }));
     start(moving);
-    EXPECT_TRUE(soon(plays)) << "it does not play again";
+    EXPECT_TRUE(eventually(plays)) << "it does not play again";
 }
 
 }  // namespace

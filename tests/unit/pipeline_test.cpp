@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <functional>
 #include <optional>
 #include <sstream>
 #include <thread>
@@ -12,6 +11,7 @@
 
 #include "inference/error.h"
 #include "inference/live/pipeline.h"
+#include "tests/support/eventually.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/scripted_live.h"
 
@@ -20,18 +20,10 @@ namespace {
 
 using namespace std::chrono_literals;
 using State = LiveStatus::State;
+using test::eventually;
 using test::FrameFeed;
 using test::LiveScript;
 using test::numberIn;
-
-/// Whether it becomes true within a time that even a busy machine keeps.
-bool soon(const std::function<bool()>& condition) {
-    for (const auto end = std::chrono::steady_clock::now() + 20s; std::chrono::steady_clock::now() < end;) {
-        if (condition()) return true;
-        std::this_thread::sleep_for(1ms);
-    }
-    return false;
-}
 
 struct Live : ::testing::Test {
     LiveScript script, second;
@@ -49,7 +41,7 @@ struct Live : ::testing::Test {
         pipeline.start([this](PixelMemory, std::stop_token) { return feed.open(); });
     }
     [[nodiscard]] bool shows(int number) const {
-        return soon([&] {
+        return eventually([&] {
             const auto live = pipeline.newest();
             return live && !live->curtain && numberIn(*live->picture) == number;
         });
@@ -85,7 +77,7 @@ TEST_F(Live, MakesTheEngineWhenTheFirstSourceStarts) {
     std::this_thread::sleep_for(20ms);
     EXPECT_EQ(script.made, 0);
     start();
-    EXPECT_TRUE(soon([&] { return script.made == 1; }));
+    EXPECT_TRUE(eventually([&] { return script.made == 1; }));
     EXPECT_EQ(pipeline.newest(), nullptr);
 }
 
@@ -119,7 +111,7 @@ TEST_F(Live, FillsTheSecondSlotOnlyWhenAFrameWaits) {
     EXPECT_EQ(script.mostUnderWay, 1);
     script.submitMs = 50;
     int last = 0;
-    EXPECT_TRUE(soon([&] {
+    EXPECT_TRUE(eventually([&] {
         feed.push();
         ++last;
         std::this_thread::sleep_for(5ms);
@@ -132,7 +124,7 @@ TEST_F(Live, ShowsTheBackgroundAloneBeforeTheFirstMatte) {
     script.takeMs = 200;
     feed.push();
     start();
-    EXPECT_TRUE(soon([&] { return pipeline.newest() != nullptr; }));
+    EXPECT_TRUE(eventually([&] { return pipeline.newest() != nullptr; }));
     EXPECT_TRUE(showsCurtain());
     EXPECT_TRUE(shows(0));
 }
@@ -143,11 +135,11 @@ TEST_F(Live, ThePanicKeyHidesThePersonAtOnceEvenWhileTheEngineStalls) {
     ASSERT_TRUE(shows(0));
     script.takeMs = 300;
     feed.push();
-    ASSERT_TRUE(soon([&] { return script.submitted == 2; }));
+    ASSERT_TRUE(eventually([&] { return script.submitted == 2; }));
     pipeline.hidePerson(true);
     EXPECT_TRUE(showsCurtain());
     EXPECT_TRUE(pipeline.status().personHidden);
-    EXPECT_TRUE(soon([&] { return pipeline.statistics().framesOut == 2; }));
+    EXPECT_TRUE(eventually([&] { return pipeline.statistics().framesOut == 2; }));
     EXPECT_TRUE(showsCurtain());
     pipeline.hidePerson(false);
     EXPECT_EQ(pipeline.newest()->frame, 1U);
@@ -159,7 +151,7 @@ TEST_F(Live, WithoutAUsableMatteTheLastGoodCompositeStays) {
     ASSERT_TRUE(shows(0));
     script.unusableMattes = true;
     feed.push();
-    ASSERT_TRUE(soon([&] { return pipeline.statistics().matteFailures == 1; }));
+    ASSERT_TRUE(eventually([&] { return pipeline.statistics().matteFailures == 1; }));
     EXPECT_EQ(pipeline.newest()->frame, 0U);
     script.unusableMattes = false;
     feed.push();
@@ -170,7 +162,7 @@ TEST_F(Live, WithoutAnyUsableMatteTheBackgroundAloneIsShown) {
     script.unusableMattes = true;
     start();
     feed.push();
-    ASSERT_TRUE(soon([&] { return pipeline.statistics().matteFailures == 1; }));
+    ASSERT_TRUE(eventually([&] { return pipeline.statistics().matteFailures == 1; }));
     EXPECT_TRUE(showsCurtain());
 }
 
@@ -180,7 +172,7 @@ TEST_F(Live, AnEngineThatThrowsIsToldAndTheNextFrameGoesOn) {
     ASSERT_TRUE(shows(0));
     script.failTakes = 1;
     feed.push();
-    ASSERT_TRUE(soon([&] { return pipeline.status().engineProblem == "The scripted engine broke: mend it."; }));
+    ASSERT_TRUE(eventually([&] { return pipeline.status().engineProblem == "The scripted engine broke: mend it."; }));
     EXPECT_EQ(pipeline.newest()->frame, 0U);
     EXPECT_EQ(script.forgotten, 2);  // with the source, and with the failure
     feed.push();
@@ -192,14 +184,15 @@ TEST_F(Live, AnEngineThatThrowsIsToldAndTheNextFrameGoesOn) {
 TEST_F(Live, AnEngineThatCantBeMadeIsTriedAgainWithTheNextSource) {
     script.failMaking = true;
     start();
-    ASSERT_TRUE(soon([&] { return pipeline.status().engineProblem == "The scripted model is damaged: get another."; }));
+    ASSERT_TRUE(
+        eventually([&] { return pipeline.status().engineProblem == "The scripted model is damaged: get another."; }));
     feed.push();
-    ASSERT_TRUE(soon([&] { return pipeline.newest() != nullptr; }));
+    ASSERT_TRUE(eventually([&] { return pipeline.newest() != nullptr; }));
     EXPECT_TRUE(showsCurtain());
     script.failMaking = false;
     start();
     feed.push();
-    EXPECT_TRUE(soon([&] { return pipeline.statistics().framesOut == 1; }));
+    EXPECT_TRUE(eventually([&] { return pipeline.statistics().framesOut == 1; }));
 }
 
 TEST_F(Live, AMatteOfAnotherFrameIsNeverShown) {
@@ -208,7 +201,7 @@ TEST_F(Live, AMatteOfAnotherFrameIsNeverShown) {
     ASSERT_TRUE(shows(0));
     script.wrongFrame = true;
     feed.push();
-    ASSERT_TRUE(soon([&] { return pipeline.statistics().staleComposites == 1; }));
+    ASSERT_TRUE(eventually([&] { return pipeline.statistics().staleComposites == 1; }));
     EXPECT_EQ(pipeline.newest()->frame, 0U);
 }
 
@@ -217,7 +210,7 @@ TEST_F(Live, ALostSourceIsOpenedAgainUntilItIsBack) {
     feed.push();
     ASSERT_TRUE(shows(0));
     feed.lose("The camera is gone: plug it in again.");
-    ASSERT_TRUE(soon([&] { return pipeline.status().sourceProblem == "The camera is gone: plug it in again."; }));
+    ASSERT_TRUE(eventually([&] { return pipeline.status().sourceProblem == "The camera is gone: plug it in again."; }));
     EXPECT_EQ(pipeline.status().state, State::lost);
     EXPECT_EQ(pipeline.status().sourceArea, Area::source);
     feed.push();
@@ -234,7 +227,7 @@ TEST_F(Live, AFileThatCantBeReadIsNotTriedAgain) {
         ++opened;
         throw Error(Area::input, "clip.mp4 is no video: choose another.");
     });
-    ASSERT_TRUE(soon([&] { return pipeline.status().state == State::ended; }));
+    ASSERT_TRUE(eventually([&] { return pipeline.status().state == State::ended; }));
     EXPECT_EQ(pipeline.status().sourceProblem, "clip.mp4 is no video: choose another.");
     std::this_thread::sleep_for(400ms);
     EXPECT_EQ(opened, 1);
@@ -249,19 +242,19 @@ TEST_F(Live, FramesMayChangeTheirSize) {
     ASSERT_TRUE(shows(1));
     EXPECT_EQ(pipeline.newest()->picture->size(), (Size{16, 6}));
     pipeline.hidePerson(true);
-    EXPECT_TRUE(soon([&] { return pipeline.newest()->picture->size() == Size{16, 6}; }));
+    EXPECT_TRUE(eventually([&] { return pipeline.newest()->picture->size() == Size{16, 6}; }));
 }
 
 TEST_F(Live, AnEndedFileKeepsItsLastPictureAndFollowsTheLook) {
     start();
     feed.push();
     feed.end();
-    ASSERT_TRUE(soon([&] { return pipeline.status().state == State::ended; }));
+    ASSERT_TRUE(eventually([&] { return pipeline.status().state == State::ended; }));
     ASSERT_TRUE(shows(0));
     Look look;
     look.threshold = 0.9F;
     pipeline.setLook(look);
-    EXPECT_TRUE(soon([&] { return script.submitted == 2; }));
+    EXPECT_TRUE(eventually([&] { return script.submitted == 2; }));
     EXPECT_TRUE(shows(0));
 }
 
@@ -298,7 +291,7 @@ TEST_F(Live, AnotherEngineTakesOverWithTheNextFrame) {
     pipeline.useEngine([this] { return test::scriptedEngine(second); });
     feed.push();
     ASSERT_TRUE(shows(1));
-    EXPECT_TRUE(soon([&] { return second.submitted >= 1; }));
+    EXPECT_TRUE(eventually([&] { return second.submitted >= 1; }));
     EXPECT_EQ(second.made, 1);
 }
 
@@ -327,7 +320,7 @@ TEST_F(Live, TheLayersFollowTheNetworksInputAndTheFramesTimesGoOn) {
     ASSERT_TRUE(shows(0));
     ASSERT_EQ(pipeline.statistics().layers[0].flops, 100);
     script.smallerInput = true;
-    EXPECT_TRUE(soon([&] {
+    EXPECT_TRUE(eventually([&] {
         feed.push();
         return pipeline.statistics().layers[0].flops == 25;
     }));
@@ -346,7 +339,7 @@ TEST_F(Live, LayersAndTimesBeginAnewWithFineDetail) {
     Look fine;
     fine.fineDetail = true;
     pipeline.setLook(fine);
-    EXPECT_TRUE(soon([&] {
+    EXPECT_TRUE(eventually([&] {
         feed.push();
         return pipeline.statistics().layers[0].flops == 400;
     }));
@@ -370,7 +363,7 @@ TEST_F(Live, ACutoutIsHandedOutAndNeverShown) {
         feed.push();
         feed.push();
         std::shared_ptr<const LivePicture> cutout;
-        ASSERT_TRUE(soon([&] {
+        ASSERT_TRUE(eventually([&] {
             look();
             return (cutout = pipeline.takeCutout()) != nullptr;
         }));
@@ -389,7 +382,7 @@ TEST_F(Live, ACutoutOfTheLastFrameComesWhenNoNewerOneDoes) {
     ASSERT_TRUE(shows(0));
     pipeline.requestCutout();
     std::shared_ptr<const LivePicture> cutout;
-    ASSERT_TRUE(soon([&] { return (cutout = pipeline.takeCutout()) != nullptr; }));
+    ASSERT_TRUE(eventually([&] { return (cutout = pipeline.takeCutout()) != nullptr; }));
     EXPECT_EQ(cutout->frame, 0U);
     EXPECT_EQ(pipeline.newest()->picture->image()->row(0)[3], 255);
 }
@@ -400,7 +393,7 @@ TEST_F(Live, NobodyWhoHidesIsCutOut) {
     ASSERT_TRUE(shows(0));
     pipeline.hidePerson(true);
     pipeline.requestCutout();
-    EXPECT_TRUE(soon([&] { return pipeline.statistics().framesOut == 2; }));
+    EXPECT_TRUE(eventually([&] { return pipeline.statistics().framesOut == 2; }));
     EXPECT_EQ(pipeline.takeCutout(), nullptr);
     pipeline.dropCutout();
     pipeline.hidePerson(false);
@@ -414,7 +407,7 @@ TEST_F(Live, WhatTheDeviceReachesIsMeasuredOnceWhenLayersAreFirstTimed) {
     EXPECT_EQ(script.rateSteps, 0);
     EXPECT_FALSE(pipeline.statistics().rates);
     pipeline.timeLayers(true);
-    ASSERT_TRUE(soon([&] { return pipeline.statistics().rates.has_value(); })) << "also without another frame";
+    ASSERT_TRUE(eventually([&] { return pipeline.statistics().rates.has_value(); })) << "also without another frame";
     EXPECT_EQ(pipeline.statistics().rates->text, "a loop");
     pipeline.timeLayers(false);
     pipeline.timeLayers(true);
@@ -428,11 +421,11 @@ TEST_F(Live, WhatTheDeviceReachesIsMeasuredOnceWhenLayersAreFirstTimed) {
 TEST_F(Live, AnotherEngineIsMeasuredAnewAndOneThatCantBeIsNotAskedAgain) {
     pipeline.timeLayers(true);
     start();
-    ASSERT_TRUE(soon([&] { return pipeline.statistics().rates.has_value(); }));
+    ASSERT_TRUE(eventually([&] { return pipeline.statistics().rates.has_value(); }));
     second.failRates = true;
     pipeline.useEngine([this] { return test::scriptedEngine(second); });
-    ASSERT_TRUE(soon([&] { return second.made == 1; }));
-    ASSERT_TRUE(soon([&] {
+    ASSERT_TRUE(eventually([&] { return second.made == 1; }));
+    ASSERT_TRUE(eventually([&] {
         const auto rates = pipeline.statistics().rates;
         return rates && !rates->known();
     }));
@@ -454,7 +447,7 @@ TEST_F(Live, TimesTheWaitForAFrame) {
     feed.push();
     ASSERT_TRUE(shows(0));
     EXPECT_FALSE(wait()) << "before the first frame the source had to open";
-    EXPECT_TRUE(soon([&] {
+    EXPECT_TRUE(eventually([&] {
         feed.push();
         std::this_thread::sleep_for(20ms);
         return wait() && wait()->newest > 0;
@@ -472,7 +465,7 @@ TEST_F(Live, AFrameThatWaitsInTheBoxIsNotWaitedFor) {
     ASSERT_TRUE(shows(0));
     script.takeMs = 100;
     feed.push();
-    ASSERT_TRUE(soon([&] { return script.submitted == 2; }));
+    ASSERT_TRUE(eventually([&] { return script.submitted == 2; }));
     feed.push();  // while the engine is busy
     ASSERT_TRUE(shows(2));
     EXPECT_EQ(pipeline.statistics().stages.at(0).newest, 0);

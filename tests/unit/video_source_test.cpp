@@ -16,6 +16,7 @@
 #include "inference/io/frame_source.h"
 #include "inference/io/image_file.h"
 #include "inference/io/video_source.h"
+#include "tests/support/eventually.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/server.h"
 
@@ -23,6 +24,7 @@ namespace matte {
 namespace {
 
 namespace fs = std::filesystem;
+using test::eventually;
 using test::ScratchFolder;
 using test::Server;
 using Clock = std::chrono::steady_clock;
@@ -282,11 +284,7 @@ std::ptrdiff_t threads() {
     return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
 }
 bool threadsFallTo(std::ptrdiff_t count) {
-    for (const auto end = Clock::now() + std::chrono::seconds(30); Clock::now() < end;) {
-        if (threads() <= count) return true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return false;
+    return eventually([count] { return threads() <= count; }, std::chrono::seconds(30));
 }
 std::jthread stopLater(std::stop_source& stop) {
     return std::jthread([&stop] {
