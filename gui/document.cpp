@@ -139,7 +139,6 @@ void Document::resetLook(const Look& look) {
 void Document::setPhoto(const OpenedPhoto& photo) {
     photo_ = photo;
     undoStack_.clear();
-    Q_EMIT photoChanged();
 }
 
 }  // namespace matte

@@ -87,7 +87,6 @@ public:
 
 Q_SIGNALS:
     void lookChanged(const matte::Look& look);
-    void photoChanged();
     /// A step, or its undoing, mirrored a kind of source or no longer; the look has it when that kind is the present
     /// one.
     void mirrorTurned(matte::MirrorOf of, bool mirrored);

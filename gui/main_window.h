@@ -79,7 +79,6 @@ public:
     /// Takes over a profile's look, as one step, and its source. An index that is none changes nothing.
     void applyProfile(int index);
     [[nodiscard]] Profiles& profiles() { return *profiles_; }
-    [[nodiscard]] CameraFeed& feed() { return *feed_; }
     [[nodiscard]] VideoExporter& exporter() { return *exporter_; }
     [[nodiscard]] Snapshots& snapshots() { return *snapshots_; }
     [[nodiscard]] BareWindow& bare() { return *bare_; }

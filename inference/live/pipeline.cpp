@@ -86,15 +86,6 @@ void Pipeline::retrySource() {
     if (source_) source_->retryNow();
 }
 
-void Pipeline::useEngine(MakeEngine makeEngine) {
-    {
-        const std::scoped_lock lock(mutex_);
-        makeEngine_ = std::move(makeEngine);
-        makeAnew_ = true;
-    }
-    wake_.notify_all();
-}
-
 void Pipeline::setLook(const Look& look) {
     {
         const std::scoped_lock lock(mutex_);
@@ -326,7 +317,7 @@ std::optional<Pipeline::Order> Pipeline::nextOrder(const std::stop_token& quit) 
     playBehind(order);
     order.timeLayers = timeLayers_;
     order.trace = trace_;
-    if (engineWanted_ && std::exchange(makeAnew_, false)) order.makeEngine = makeEngine_;
+    order.makeEngine = engineWanted_ && std::exchange(makeAnew_, false);
     order.measureRates = measures() && underWay_.empty();
     if (slotFree() && waiting_) {
         order.frame = std::exchange(waiting_, std::nullopt);
@@ -371,7 +362,7 @@ void Pipeline::carryOut(Order& order) {
     if (order.makeEngine) {
         underWay_.clear();
         engine_.reset();
-        engine_ = order.makeEngine();
+        engine_ = makeEngine_();
         timingLayers_ = false;
         layersFor_ = {};
         const std::scoped_lock lock(mutex_);

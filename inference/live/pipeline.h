@@ -74,8 +74,6 @@ public:
     void retrySource();
     /// Closes the source; newest() and the statistics stay.
     void stop();
-    /// Another engine or model from the next frame on.
-    void useEngine(MakeEngine makeEngine);
     /// From the next frame on; the last frame again when no newer one comes.
     void setLook(const Look& look);
     /// The panic key: newest() is the background alone from the return of this call on.
@@ -117,12 +115,11 @@ private:
     /// What the worker is to do next.
     struct Order {
         std::uint64_t generation = 0;
-        MakeEngine makeEngine;
         std::optional<Frame> frame;
         std::optional<float> waitMs;  ///< as in UnderWay
         std::chrono::steady_clock::time_point waitBegan, waitEnded;
         Look look;
-        bool timeLayers = false, measureRates = false, alone = false;
+        bool makeEngine = false, timeLayers = false, measureRates = false, alone = false;
         std::shared_ptr<Trace> trace;
         std::shared_ptr<LoopingVideo> ended;  ///< goes with the order, when nobody waits for the lock
     };
@@ -150,6 +147,7 @@ private:
     void engineFailed(const std::string& sentence, Area area = Area::engine);
 
     const std::function<void()> onNews_;
+    const MakeEngine makeEngine_;
 
     // Capture thread only.
     Curtain curtain_;
@@ -167,7 +165,6 @@ private:
 
     mutable std::mutex mutex_;  ///< guards everything that follows
     std::condition_variable_any wake_;
-    MakeEngine makeEngine_;
     bool engineWanted_ = false, makeAnew_ = true, engineMissing_ = false;
     bool engineTried_ = false;      ///< it is made, or can't be: a source may open
     PixelMemory frameMemory_;       ///< the engine's

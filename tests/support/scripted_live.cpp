@@ -19,6 +19,7 @@ public:
     explicit ScriptedEngine(LiveScript& script) : script_(script) {}
     [[nodiscard]] EngineInfo info() const override {
         EngineInfo info{EngineKind::cpu, "Scripted engine", "", {}, script_.fineDetail};
+        if (script_.lostDevice) info.name = "Scripted stand-in", info.reason = "The scripted device is lost.";
         if (script_.smallerInput) info.warnings.emplace_back("The input is smaller.");
         return info;
     }
@@ -66,7 +67,7 @@ public:
     }
     void timeLayers(bool on) override { timed_ = on; }
     std::optional<MachineRates> measureRates() override {
-        if (script_.failRates) throw Error(Area::engine, "The scripted engine can't be measured: mend it.");
+        if (script_.lostDevice) throw Error(Area::engine, "The scripted engine can't be measured: mend it.");
         if (++script_.rateSteps % 3 != 0) return std::nullopt;
         return MachineRates{1e6, 1e6, "a loop"};
     }

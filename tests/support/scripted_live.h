@@ -24,10 +24,10 @@ struct LiveScript {
     std::atomic<bool> wrongFrame = false;    ///< outputs say they are of another frame
     std::atomic<bool> smallerInput = false;  ///< of the network: a warning says so
     std::atomic<bool> fineDetail = true;     ///< is offered
+    std::atomic<bool> lostDevice = false;    ///< another engine has taken over, which can't be measured
     std::atomic<int> submitMs = 0, takeMs = 0;
     std::atomic<int> slots = 2;
     std::atomic<int> rateSteps = 0;  ///< measureRates() was called so often; it takes three steps
-    std::atomic<bool> failRates = false;
 };
 
 /// Its pictures are opaque, or half transparent when the background is to be.
