@@ -101,6 +101,11 @@ void Pipeline::setLook(const Look& look) {
 void Pipeline::hidePerson(bool hidden) {
     {
         const std::scoped_lock lock(mutex_);
+        if (!hidden && shown_) {
+            auto again = std::make_shared<LivePicture>(*shown_);
+            again->repeated = true;
+            shown_ = std::move(again);
+        }
         status_.personHidden = hidden;
     }
     onNews_();
@@ -158,7 +163,7 @@ LiveStatistics Pipeline::statistics() const {
         const std::scoped_lock lock(mutex_);
         return std::pair(meter_, rates_);
     }();
-    LiveStatistics statistics = meter.statistics();  // sorts many samples: not while the worker waits
+    LiveStatistics statistics = meter.statistics(Clock::now());  // sorts many samples: not while the worker waits
     statistics.rates = std::move(rates);
     return statistics;
 }
@@ -166,7 +171,7 @@ LiveStatistics Pipeline::statistics() const {
 void Pipeline::presented(const LivePicture& live, double ms) {
     const auto now = Clock::now();
     const std::scoped_lock lock(mutex_);
-    if (!live.curtain) meter_.presented(now, live.captured, float(ms));
+    if (!live.curtain) meter_.presented(now, live.repeated ? std::nullopt : std::optional(live.captured), float(ms));
     if (!trace_) return;
     const auto begin = now - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(ms));
     trace_->add("window", "present", begin, now, live.frame);
@@ -237,7 +242,7 @@ void Pipeline::hangCurtain(Size size) {
     {
         const std::scoped_lock lock(mutex_);
         if (curtained_ && curtained_->picture == picture) return;
-        curtained_ = std::make_shared<LivePicture>(LivePicture{std::move(picture), 0, Clock::now(), true});
+        curtained_ = std::make_shared<LivePicture>(LivePicture{std::move(picture), 0, Clock::now(), true, false});
     }
     onNews_();
 }
@@ -326,6 +331,7 @@ std::optional<Pipeline::Order> Pipeline::nextOrder(const std::stop_token& quit) 
         if (last_ && generation_ == workingOn_) order.waitMs = waited.count();
     } else if (onceMore()) {
         order.frame = last_;
+        order.repeated = true;
     }
     if (!order.frame) return order;
     order.alone = std::exchange(cutoutWanted_, false);
@@ -394,7 +400,8 @@ void Pipeline::carryOut(Order& order) {
 
 void Pipeline::submit(const Order& order) {
     last_ = order.frame;
-    underWay_.push_back({order.frame->number, Clock::now(), order.waitMs, order.alone, order.look.fineDetail});
+    underWay_.push_back(
+        {order.frame->number, Clock::now(), order.waitMs, order.repeated, order.alone, order.look.fineDetail});
     if (order.trace && order.waitMs && order.waitBegan < order.waitEnded) {
         order.trace->add("worker", "capture wait", order.waitBegan, order.waitEnded, order.frame->number);
     }
@@ -432,7 +439,7 @@ void Pipeline::deliver(const Order& order) {
         status_.engineProblem.clear();
         if (output.matteUsable) {  // otherwise the last good composite stays, or the curtain
             (due.alone ? cutout_ : shown_) = std::make_shared<LivePicture>(
-                LivePicture{std::move(output.picture), output.frame, output.captured, false});
+                LivePicture{std::move(output.picture), output.frame, output.captured, false, due.repeated});
         }
     }
     onNews_();

@@ -35,7 +35,8 @@ struct LivePicture {
     std::shared_ptr<const Picture> picture;
     std::uint64_t frame = 0;  ///< its number in its source
     std::chrono::steady_clock::time_point captured;
-    bool curtain = false;  ///< the background alone: the person is hidden, or there is no composite yet
+    bool curtain = false;   ///< the background alone: the person is hidden, or there is no composite yet
+    bool repeated = false;  ///< its frame may have been shown before: in another look, or until the person was hidden
 };
 
 struct LiveStatus {
@@ -109,6 +110,7 @@ private:
         std::uint64_t frame;
         std::chrono::steady_clock::time_point submitted;
         std::optional<float> waitMs;  ///< before it came; empty for a source's first and for one shown again
+        bool repeated;                ///< LivePicture's
         bool alone;                   ///< without a background, for takeCutout()
         bool fineDetail;              ///< Look's
     };
@@ -119,7 +121,7 @@ private:
         std::optional<float> waitMs;  ///< as in UnderWay
         std::chrono::steady_clock::time_point waitBegan, waitEnded;
         Look look;
-        bool makeEngine = false, timeLayers = false, measureRates = false, alone = false;
+        bool makeEngine = false, timeLayers = false, measureRates = false, repeated = false, alone = false;
         std::shared_ptr<Trace> trace;
         std::shared_ptr<LoopingVideo> ended;  ///< goes with the order, when nobody waits for the lock
     };

@@ -7,6 +7,8 @@ namespace matte {
 namespace {
 
 constexpr const char* kCaptureWait = "capture wait";
+/// After so long without a frame nothing runs any more, rather than slowly.
+constexpr std::chrono::seconds kStandstill{1};
 
 float msBetween(LiveMeter::Time begin, LiveMeter::Time end) {
     return std::chrono::duration<float, std::milli>(end - begin).count();
@@ -30,10 +32,11 @@ void LiveMeter::Rate::add(Time now) {
     ++next_;
 }
 
-double LiveMeter::Rate::perSecond() const {
+double LiveMeter::Rate::perSecond(Time now) const {
     const std::size_t count = std::min(next_, kTimes);
     if (count < 2) return 0;
     const Time newest = times_[(next_ - 1) % kTimes], oldest = times_[(next_ - count) % kTimes];
+    if (now - newest > kStandstill) return 0;
     const double seconds = std::chrono::duration<double>(newest - oldest).count();
     return seconds > 0 ? double(count - 1) / seconds : 0;
 }
@@ -71,10 +74,10 @@ void LiveMeter::captureWait(float ms) {
     stages_.front().samples.add(ms);
 }
 
-void LiveMeter::presented(Time now, Time captured, float ms) {
+void LiveMeter::presented(Time now, std::optional<Time> captured, float ms) {
     ++counted_.framesPresented;
     present_.samples.add(ms);
-    latency_.samples.add(msBetween(captured, now));
+    if (captured) latency_.samples.add(msBetween(*captured, now));
 }
 
 void LiveMeter::anotherEngine() {
@@ -88,10 +91,10 @@ void LiveMeter::setLayers(std::vector<LayerInfo> layers) {
     counted_.layers = std::move(layers);
 }
 
-LiveStatistics LiveMeter::statistics() const {
+LiveStatistics LiveMeter::statistics(Time now) const {
     LiveStatistics result = counted_;
-    result.fpsIn = in_.perSecond();
-    result.fpsOut = out_.perSecond();
+    result.fpsIn = in_.perSecond(now);
+    result.fpsOut = out_.perSecond(now);
     result.frame = frame_.statistics();
     result.present = present_.statistics();
     result.latency = latency_.statistics();

@@ -32,13 +32,13 @@ struct LiveStatistics {
     std::uint64_t staleComposites = 0;       ///< whose frame was not the one that was due; they are not shown
     std::uint64_t matteFailures = 0;         ///< frames without a usable matte: the background alone was shown
     std::uint64_t engineFailures = 0;        ///< frames that the engine threw at; the last good composite stayed
-    double fpsIn = 0, fpsOut = 0;            ///< over the newest frames
+    double fpsIn = 0, fpsOut = 0;            ///< over the newest frames; 0 once none has come for a second
     std::size_t bytesUp = 0, bytesDown = 0;  ///< of the newest frame
     std::uint64_t totalBytesUp = 0, totalBytesDown = 0;
     StageStatistics frame;                      ///< from submit() to the finished output
     std::vector<StageStatistics> stages;        ///< the wait for the frame, then what the engine names, in their order
     StageStatistics present;                    ///< the GUI thread's part
-    StageStatistics latency;                    ///< from Frame::captured to the end of its present
+    StageStatistics latency;                    ///< from Frame::captured to the end of its first present
     float histogramMs = 10;                     ///< a round figure beyond nearly all latencies
     std::array<int, kBins> latencyHistogram{};  ///< equal steps from 0 to histogramMs, longer ones in the last
     std::vector<LayerInfo> layers;
@@ -55,13 +55,14 @@ public:
     void frameOut(Time now, const Output& output, float ms);
     /// How long the worker had nothing to do before that frame came; from the second frame of a source on.
     void captureWait(float ms);
-    void presented(Time now, Time captured, float ms);
+    /// Without `captured` for a frame that is shown again: its age is no latency.
+    void presented(Time now, std::optional<Time> captured, float ms);
     void stale() { ++counted_.staleComposites; }
     void engineFailed() { ++counted_.engineFailures; }
     /// The times of a frame and of its stages begin anew: another engine, or another method, computes them from now on.
     void anotherEngine();
     void setLayers(std::vector<LayerInfo> layers);
-    [[nodiscard]] LiveStatistics statistics() const;
+    [[nodiscard]] LiveStatistics statistics(Time now) const;
 
 private:
     struct Series {
@@ -69,11 +70,11 @@ private:
         Recent samples;
         [[nodiscard]] StageStatistics statistics() const { return {name, samples.newest(), samples.percentiles()}; }
     };
-    /// Frames a second, from the times of the newest.
+    /// Frames a second, from the times of the newest; 0 when that is long ago.
     class Rate {
     public:
         void add(Time now);
-        [[nodiscard]] double perSecond() const;
+        [[nodiscard]] double perSecond(Time now) const;
 
     private:
         static constexpr std::size_t kTimes = 64;

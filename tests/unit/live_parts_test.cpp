@@ -36,7 +36,7 @@ TEST(LiveMeter, TheTimesOfAnotherEngineBeginAnew) {
     meter.anotherEngine();
     output.times = {{"network", 10}};
     meter.frameOut(std::chrono::steady_clock::now(), output, 20);
-    const LiveStatistics statistics = meter.statistics();
+    const LiveStatistics statistics = meter.statistics({});
     ASSERT_EQ(statistics.stages.size(), 1U);
     EXPECT_EQ(statistics.stages.front().ms.p50, 10);
     EXPECT_EQ(statistics.frame.ms.p50, 20);
@@ -48,7 +48,7 @@ TEST(LiveMeter, TheHistogramReachesAsFarAsTheLatenciesDo) {
         LiveMeter meter;
         const LiveMeter::Time shown{};
         for (int i = 0; i < 300; ++i) meter.presented(shown, shown - std::chrono::milliseconds(i == 0 ? rare : ms), 0);
-        const LiveStatistics statistics = meter.statistics();
+        const LiveStatistics statistics = meter.statistics(shown);
         EXPECT_EQ(std::accumulate(statistics.latencyHistogram.begin(), statistics.latencyHistogram.end(), 0), 300);
         return statistics.histogramMs;
     };
@@ -58,6 +58,32 @@ TEST(LiveMeter, TheHistogramReachesAsFarAsTheLatenciesDo) {
     EXPECT_EQ(endFor(34, 34), 50);
     EXPECT_EQ(endFor(120, 120), 200);
     EXPECT_EQ(endFor(7000, 7000), 10000);
+}
+
+TEST(LiveMeter, TheRatesOfWhatHasStoppedAreZero) {
+    using std::chrono::milliseconds;
+    LiveMeter meter;
+    const LiveMeter::Time begin{}, newest = begin + milliseconds(1000);
+    for (LiveMeter::Time at = begin; at <= newest; at += milliseconds(50)) {
+        meter.frameIn(at, false);
+        meter.frameOut(at, {}, 10);
+    }
+    EXPECT_DOUBLE_EQ(meter.statistics(newest + milliseconds(900)).fpsIn, 20);
+    EXPECT_DOUBLE_EQ(meter.statistics(newest + milliseconds(900)).fpsOut, 20);
+    EXPECT_EQ(meter.statistics(newest + milliseconds(1100)).fpsIn, 0);
+    EXPECT_EQ(meter.statistics(newest + milliseconds(1100)).fpsOut, 0);
+}
+
+TEST(LiveMeter, AFrameThatIsShownAgainHasNoLatency) {
+    LiveMeter meter;
+    const LiveMeter::Time captured{};
+    meter.presented(captured + std::chrono::milliseconds(40), captured, 2);
+    meter.presented(captured + std::chrono::seconds(9), std::nullopt, 4);
+    const LiveStatistics statistics = meter.statistics(captured);
+    EXPECT_EQ(statistics.framesPresented, 2U);
+    EXPECT_EQ(statistics.present.ms.most, 4);
+    EXPECT_EQ(statistics.latency.ms.samples, 1U);
+    EXPECT_EQ(statistics.latency.ms.most, 40);
 }
 
 TEST(Curtain, IsTheBackgroundWithoutTheRoom) {

@@ -258,6 +258,29 @@ TEST_F(Live, AnEndedFileKeepsItsLastPictureAndFollowsTheLook) {
     EXPECT_TRUE(shows(0));
 }
 
+TEST_F(Live, OnlyTheFirstPictureOfAFrameCountsAsItsLatency) {
+    start();
+    feed.push();
+    ASSERT_TRUE(shows(0));
+    pipeline.presented(*pipeline.newest(), 1);
+    const auto first = pipeline.newest();
+    Look look;
+    look.threshold = 0.9F;
+    pipeline.setLook(look);  // while no newer frame comes
+    ASSERT_TRUE(eventually([&] { return pipeline.newest() != first; }));
+    pipeline.presented(*pipeline.newest(), 1);
+    EXPECT_EQ(pipeline.statistics().framesPresented, 2U);
+    EXPECT_EQ(pipeline.statistics().latency.ms.samples, 1U) << "in another look";
+    feed.push();
+    ASSERT_TRUE(shows(1));
+    pipeline.presented(*pipeline.newest(), 1);
+    EXPECT_EQ(pipeline.statistics().latency.ms.samples, 2U);
+    pipeline.hidePerson(true);
+    pipeline.hidePerson(false);
+    pipeline.presented(*pipeline.newest(), 1);
+    EXPECT_EQ(pipeline.statistics().latency.ms.samples, 2U) << "as it stood there before the person was hidden";
+}
+
 TEST_F(Live, AnotherSourceBeginsWithoutWhatTheFirstLeft) {
     start();
     feed.push();
