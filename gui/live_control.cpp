@@ -159,6 +159,7 @@ void LiveControl::showState() {
 void LiveControl::statusChanged(const LiveStatus& status) {
     if (!status.engine.name.empty()) {
         showEngine(status.engine);
+        tellEngine(status.engine);
         Q_EMIT engineRuns(status.engine);
     }
     tellBackground(status);
@@ -201,6 +202,15 @@ void LiveControl::tellBackground(const LiveStatus& status) {
     if (problem == backgroundProblem_) return;
     if (!problem.isEmpty()) parts_.canvas.banner().showError(problem);
     backgroundProblem_ = problem;
+}
+
+/// Said once: why live became slower. Not what was so from the beginning, which the page before the start says.
+void LiveControl::tellEngine(const EngineInfo& info) {
+    if (engineReason_ && engineReason_->empty() && !info.reason.empty()) {
+        parts_.canvas.banner().showError(
+            tr("%1 The processor goes on in its place, which is slower.").arg(QString::fromStdString(info.reason)));
+    }
+    engineReason_ = info.reason;
 }
 
 void LiveControl::showEngine(const EngineInfo& info) {

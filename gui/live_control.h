@@ -6,6 +6,8 @@
 #include <QObject>
 #include <QTimer>
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "gui/document.h"
@@ -65,6 +67,7 @@ private:
     void tellAgain();
     void forgetProblem();
     void tellBackground(const LiveStatus& status);
+    void tellEngine(const EngineInfo& info);
     void adoptMirror();
     void showFacts();
     void refresh();
@@ -74,9 +77,10 @@ private:
     LiveSession& session_;
     EngineInfo engine_;
     QTimer refresh_;
-    QString problem_;             ///< what the banner says of it; empty when all is well
-    QString backgroundProblem_;   ///< the same of the video behind the person
-    bool sourceProblem_ = false;  ///< problem_ is of the source
+    QString problem_;                          ///< what the banner says of it; empty when all is well
+    QString backgroundProblem_;                ///< the same of the video behind the person
+    std::optional<std::string> engineReason_;  ///< EngineInfo's, of live mode's own engine; nothing before it is made
+    bool sourceProblem_ = false;               ///< problem_ is of the source
     bool shown_ = false;
 };
 

@@ -20,8 +20,12 @@ namespace {
 
 constexpr char kLiteModel[] = "portrait-lite";
 
+matte::UNet loadNetwork(const std::string& model) {
+    return matte::UNet::load(matte::Safetensors::read(matte::findModel(model)));
+}
+
 std::unique_ptr<matte::Engine> makeEngine(const std::string& model, const matte::EngineOptions& options) {
-    return matte::Engine::create(matte::UNet::load(matte::Safetensors::read(matte::findModel(model))), options);
+    return matte::Engine::create(loadNetwork(model), options);
 }
 
 std::shared_ptr<const matte::ladder::Model> loadModel(const std::string& model) {
@@ -37,19 +41,14 @@ matte::PhotoSession::EngineFactory photoEngine(const matte::CommandLine& line) {
 }
 
 /// Where the processor has to do all the work, frame after frame, the light model does it, unless `model` names
-/// another.
-std::unique_ptr<matte::Engine> makeFrameEngine(std::string& model, const matte::EngineOptions& options) {
-    auto engine = makeEngine(model, options);
-    if (!model.empty() || engine->info().kind != matte::EngineKind::cpu) return engine;
-    model = kLiteModel;
+/// another: from the beginning, or once the GPU has failed.
+std::unique_ptr<matte::Engine> makeFrameEngine(const std::string& model, matte::EngineOptions options) {
+    if (model.empty()) options.cpuNetwork = [] { return loadNetwork(kLiteModel); };
     return makeEngine(model, options);
 }
 
 matte::PhotoSession::EngineFactory videoEngine(const matte::CommandLine& line) {
-    return [options = line.engine, named = line.model.toStdString()] {
-        std::string model = named;
-        return makeFrameEngine(model, options);
-    };
+    return [options = line.engine, model = line.model.toStdString()] { return makeFrameEngine(model, options); };
 }
 
 /// `methods` says by which method its network runs.
@@ -60,8 +59,9 @@ matte::PhotoSession::EngineFactory liveEngine(const matte::CommandLine& line,
         [given = line.engine, named = line.model.toStdString(), methods, drawing]() -> std::unique_ptr<matte::Engine> {
             matte::EngineOptions options = given;
             options.windowsDevice = drawing->uuid();
-            std::string model = named;
-            auto engine = makeFrameEngine(model, options);
+            auto engine = makeFrameEngine(named, options);
+            const bool isLite = named.empty() && engine->info().kind == matte::EngineKind::cpu;
+            const std::string model = isLite ? kLiteModel : named;
             const matte::ladder::SwitchingEngine::Setup setup{[model] { return loadModel(model); }, options};
             return std::make_unique<matte::ladder::SwitchingEngine>(std::move(engine), setup, methods);
         };

@@ -28,7 +28,7 @@ std::unique_ptr<Engine> createCuda([[maybe_unused]] const std::shared_ptr<const 
 std::unique_ptr<Engine> Engine::create(UNet network, const EngineOptions& options) {
     const auto shared = std::make_shared<const UNet>(std::move(network));
     const FallbackEngine::MakeEngine createCpu = [shared, options](const std::string& reason) {
-        return std::make_unique<CpuEngine>(*shared, options, reason);
+        return std::make_unique<CpuEngine>(options.cpuNetwork ? options.cpuNetwork() : *shared, options, reason);
     };
     if (options.kind == EngineKind::cpu) return createCpu("");
     try {

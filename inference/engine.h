@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -51,6 +52,9 @@ struct EngineOptions {
     bool tune = true;  ///< CUDA: time the kernels' configurations once for each input size; false: repeatable runs
     int device = kAnyDevice;      ///< CUDA: index of the GPU; kAnyDevice: the one that draws the window, or the fastest
     std::string windowsDevice{};  ///< CUDA: UUID of the GPU that draws the window, 16 bytes; empty when it isn't known
+    /// Loads what a CPU runs in place of the network given, from the beginning or once the GPU has failed; empty: the
+    /// same. Called by whoever calls the engine, and may throw Error(model).
+    std::function<UNet()> cpuNetwork{};
 };
 
 /// The device of an engine failed. `lasting`: for good, rather than for want of memory for one picture.

@@ -224,6 +224,36 @@ private Q_SLOTS:
         QVERIFY(!live.base.banner().contains("is back"));  // the camera was never away
     }
 
+    void aDeviceThatIsLostIsToldOnce() {
+        LiveFixture live;
+        live.start();
+        live.script.lostDevice = true;
+        const auto showSome = [&] {  // how an engine is, is asked a few times a second
+            for (int i = 0; i < 6; ++i) {
+                QTest::qWait(60);
+                live.showNext();
+            }
+        };
+        showSome();
+        QTRY_VERIFY(live.base.hasError());
+        QCOMPARE(live.base.banner(),
+                 "The scripted device is lost. The processor goes on in its place, which is slower.");
+        live.press(Qt::Key_Escape);
+        showSome();
+        live.press(Qt::Key_Space);
+        live.start();
+        showSome();
+        QVERIFY(!live.base.hasError());
+    }
+
+    void anEngineThatNeverHadADeviceIsNoNews() {
+        LiveFixture live;
+        live.script.lostDevice = true;
+        live.start();
+        QCOMPARE(live.window().live().status().engine.reason, "The scripted device is lost.");
+        QVERIFY(!live.base.hasError());
+    }
+
     void anEngineThatCantBeMadeIsToldWithEverySource() {
         LiveFixture live;
         live.script.failMaking = true;

@@ -44,6 +44,20 @@ TEST(Engine, CutsOutAndCompositesAndTimesEachStage) {
     EXPECT_EQ(names(output.times), (std::set<std::string>{"blur", "composite"}));
 }
 
+TEST(Engine, TheCpuRunsTheNetworkThatIsMeantForIt) {
+    int loaded = 0;
+    const auto deeper = [&loaded] {
+        ++loaded;
+        return UNet::load(Safetensors::parse(test::encodeSafetensors(test::randomUNet({4, 8, 16, 32}, 1)), "deeper"));
+    };
+    const auto engine =
+        Engine::create(tinyNetwork(), {.kind = EngineKind::cpu, .networkLongestSide = 64, .cpuNetwork = deeper});
+    const auto usual = cpuEngine();
+    for (Engine* one : {engine.get(), usual.get()}) (void)one->cutOut(photo({96, 64}));
+    EXPECT_EQ(loaded, 1);
+    EXPECT_GT(engine->layers().size(), usual->layers().size());
+}
+
 TEST(Engine, TakesPicturesOfAnyShape) {
     const auto engine = cpuEngine();
     for (const Size size : {Size{1, 1}, Size{1, 300}, Size{301, 3}, Size{97, 61}}) {
