@@ -135,7 +135,12 @@ private:
     void onState(pw_stream_state state) {
         isThere_ = isThere_ || state == PW_STREAM_STATE_PAUSED || state == PW_STREAM_STATE_STREAMING;
         if (state == PW_STREAM_STATE_ERROR || (isThere_ && state == PW_STREAM_STATE_UNCONNECTED)) return onLost();
-        isWatched_ = state == PW_STREAM_STATE_STREAMING;
+        {
+            const std::scoped_lock lock(mutex_);
+            isWatched_ = state == PW_STREAM_STATE_STREAMING;
+            // Whoever begins to watch, or goes on, is not to see what was shown before: black, until draw() is called.
+            if (!isWatched_ && drawn_) frame_ = drawn_->drawBlack();
+        }
         timespec period{0, isWatched_ ? long(1e9 / kRate) : 0};
         timespec first = period;
         pw_loop_update_timer(pw_thread_loop_get_loop(loop_), timer_, &first, &period, false);
@@ -195,12 +200,13 @@ private:
     void draw(const ImageView* picture) {
         {
             const std::scoped_lock lock(mutex_);
-            if (!drawn_) return;
+            if (!drawn_ || !isWatched_) return;
             if (!drawing_ || !isAsAgreed(*drawing_)) drawing_.emplace(drawn_->encoding(), drawn_->size());
         }
         const auto& bytes = picture ? drawing_->draw(*picture) : drawing_->drawBlack();
         const std::scoped_lock lock(mutex_);
-        if (isAsAgreed(*drawing_)) frame_ = bytes;  // otherwise somebody has begun to watch in another form meanwhile
+        // Otherwise somebody has begun to watch in another form meanwhile, or nobody watches any more.
+        if (isWatched_ && isAsAgreed(*drawing_)) frame_ = bytes;
     }
 
     /// With the lock held.
@@ -211,7 +217,7 @@ private:
     const std::string name_;
     std::atomic<bool> isThere_ = false, isWatched_ = false, isLost_ = false;
     std::optional<CameraPicture> drawing_;  ///< of whoever shows
-    std::mutex mutex_;                      ///< guards the next two
+    std::mutex mutex_;                      ///< guards the next two, and is held while isWatched_ changes with them
     std::optional<CameraPicture> drawn_;    ///< of what was agreed on
     std::vector<std::uint8_t> frame_;
     std::int32_t stride_ = 0;

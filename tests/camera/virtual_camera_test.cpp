@@ -58,6 +58,18 @@ TEST(VirtualCamera, IsSeenByWhoeverChoosesIt) {
     EXPECT_TRUE(eventually([&] { return !camera->isWatched(); }));
 }
 
+// What was shown before may be what nobody is to see any more.
+TEST(VirtualCamera, WhoeverComesLaterSeesNothingOfWhatWasShownBefore) {
+    const auto camera = openVirtualCamera({}, kId, "Virtual");
+    for (int viewer = 0; viewer < 3; ++viewer) {
+        const auto source = watch(Encoding::yuyv, {640, 480});
+        ASSERT_TRUE(source);
+        EXPECT_EQ(lumaAt(*source->read({})->image, 100, 100), 16) << "viewer " << viewer;
+        camera->show(plain({320, 240}, {200, 200, 200, 255}).view());
+        ASSERT_TRUE(eventually([&] { return lumaAt(*source->read({})->image, 100, 100) > 180; }));
+    }
+}
+
 TEST(VirtualCamera, SendsThirtyPicturesASecondOfWhatStandsStill) {
     const auto camera = openPipeWireVirtualCamera({}, kId, "Virtual");
     const auto source = watch(Encoding::yuyv, {640, 480});
