@@ -26,6 +26,7 @@ namespace matte {
 namespace {
 
 constexpr int kWidth = 288, kMargin = 18;
+constexpr int kBorder = 1;  // the style's
 
 int percent(float value) {
     return int(std::lround(value * 100));
@@ -37,8 +38,8 @@ QLabel* sectionTitle(const QString& text) {
     return label;
 }
 
-QLabel* note(const QString& text) {
-    auto* label = new QLabel(text);
+QLabel* note() {
+    auto* label = new QLabel;
     label->setObjectName("muted");
     label->setWordWrap(true);
     return label;
@@ -135,7 +136,14 @@ void LookPanel::addSection(QVBoxLayout& column, const QString& title, QWidget* g
 }
 
 void LookPanel::setMode(Mode mode) {
-    for (QWidget* part : liveOnly_) part->setVisible(mode == Mode::live);
+    const bool isLive = mode == Mode::live;
+    for (QWidget* part : liveOnly_) part->setVisible(isLive);
+    blurNote_->setText(isLive ? tr("The blur follows the picture's size, so that it looks the same with every camera.")
+                              : tr("The blur follows the photo's size, so that an export looks like what you see."));
+    transparencyNote_->setText(
+        isLive ? tr("Snapshots keep the transparency, and so do videos as WebM and MOV. Matte's camera shows black.")
+               : tr("PNG, WebP and TIFF keep the transparency. A JPEG gets white instead."));
+    fitPage();
 }
 
 void LookPanel::buildBackground(QVBoxLayout& column) {
@@ -164,11 +172,12 @@ void LookPanel::buildBackground(QVBoxLayout& column) {
     connect(color_, &ColorRow::gestureFinished, &document_, &Document::finishGesture);
 
     pages_ = new QStackedWidget;
-    pages_->addWidget(page({blurStrength_, note(tr("The blur follows the photo's size, so that an export looks like "
-                                                   "what you see."))}));
+    blurNote_ = note();
+    transparencyNote_ = note();
+    pages_->addWidget(page({blurStrength_, blurNote_}));
     pages_->addWidget(page({color_}));
     pages_->addWidget(imagePage());
-    pages_->addWidget(page({note(tr("PNG, WebP and TIFF keep the transparency. A JPEG gets white instead."))}));
+    pages_->addWidget(page({transparencyNote_}));
     column.addWidget(sectionTitle(tr("Background")));
     column.addWidget(segmentBar(*kinds_, tr("Background")));
     column.addWidget(pages_);
@@ -236,11 +245,15 @@ void LookPanel::chooseKind(Background::Kind kind) {
     document_.finishGesture();
 }
 
-// As tall as this page alone, or the shorter ones would leave a gap.
 void LookPanel::showPage(int index) {
     pages_->setCurrentIndex(index);
+    fitPage();
+}
+
+// As tall as this page alone, or the shorter ones would leave a gap.
+void LookPanel::fitPage() {
     const QLayout* content = pages_->currentWidget()->layout();
-    const int width = kWidth - 2 * kMargin;
+    const int width = kWidth - 2 * kBorder - 2 * kMargin;
     pages_->setFixedHeight(content->hasHeightForWidth() ? content->heightForWidth(width)
                                                         : content->sizeHint().height());
 }

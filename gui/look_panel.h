@@ -8,6 +8,7 @@
 #include "gui/settings.h"
 
 class QButtonGroup;
+class QLabel;
 class QStackedWidget;
 class QVBoxLayout;
 
@@ -35,7 +36,7 @@ public:
     [[nodiscard]] QButtonGroup& kinds() { return *kinds_; }            ///< ids are Background::Kind
     [[nodiscard]] QButtonGroup& placements() { return *placements_; }  ///< ids are Placement
 
-    /// Shows what makes sense live only.
+    /// Shows what makes sense live only, and says what holds there.
     void setMode(Mode mode);
 
 Q_SIGNALS:
@@ -49,12 +50,15 @@ private:
     void chooseKind(Background::Kind kind);
     void showLook(const Look& look);
     void showPage(int index);
+    void fitPage();
     void addSection(QVBoxLayout& column, const QString& title, QWidget* group);
 
     Document& document_;
     QButtonGroup* kinds_;
     QButtonGroup* placements_;
     QStackedWidget* pages_;
+    QLabel* blurNote_;
+    QLabel* transparencyNote_;
     SliderRow* blurStrength_;
     ColorRow* color_;
     PictureWell* picture_;

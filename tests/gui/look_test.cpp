@@ -2,6 +2,7 @@
 // The look in the window: its controls, undo, and what is remembered.
 #include <QAbstractButton>
 #include <QButtonGroup>
+#include <QLabel>
 #include <QSlider>
 #include <QStyleOptionSlider>
 #include <QTest>
@@ -51,6 +52,25 @@ class LookTest : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
+    void theNotesSayWhatHoldsInTheMode() {
+        WindowFixture fixture;
+        LookPanel& panel = fixture.window->panel();
+        const auto noteOf = [&](Background::Kind kind) {
+            panel.kinds().button(int(kind))->click();
+            for (const auto* label : panel.findChildren<QLabel*>("muted")) {
+                // Of two lines or three: none is cut off.
+                if (label->isVisible() && label->height() >= label->heightForWidth(label->width()))
+                    return label->text();
+            }
+            return QString();
+        };
+        QTRY_VERIFY(noteOf(Background::Kind::blur).contains("photo"));
+        QTRY_VERIFY(noteOf(Background::Kind::transparent).contains("JPEG"));
+        fixture.window->setMode(Mode::live);
+        QTRY_VERIFY(noteOf(Background::Kind::transparent).contains("Snapshots"));
+        QTRY_VERIFY(noteOf(Background::Kind::blur).contains("camera"));
+    }
+
     void aSliderDragIsOneStepAndNoSecondNetworkRun() {
         WindowFixture fixture;
         fixture.open();
