@@ -20,7 +20,7 @@ struct PresentFacts {
     bool operator==(const PresentFacts&) const = default;
 };
 
-/// What the overlay itself costs; 0 for what was not measured yet.
+/// What the overlay itself costs; 0 for what was not measured yet, or on too few frames to tell.
 struct OverlayCost {
     double drawMs = 0;                    ///< of the GUI thread for each second that it is shown
     float frameOnMs = 0, frameOffMs = 0;  ///< a frame's p50 with the overlay and before it was shown

@@ -266,10 +266,11 @@ void paintTiming(QPainter& painter, QSize size, const TimingView& view) {
     paintLatency(painter, layout.latency, statistics);
     if (view.selected >= 0) paintDetails(painter, layout.details, view);
     const OverlayCost& cost = view.report.overlay;
-    const QString own = cost.frameOffMs > 0 ? text("This overlay: %1 a second to draw, frame %2 with it, %3 before")
-                                                  .arg(milliseconds(cost.drawMs), milliseconds(double(cost.frameOnMs)),
-                                                       milliseconds(double(cost.frameOffMs)))
-                                            : text("This overlay: %1 a second to draw").arg(milliseconds(cost.drawMs));
+    const QString own = cost.frameOffMs > 0 && cost.frameOnMs > 0
+                            ? text("This overlay: %1 a second to draw, frame %2 with it, %3 before")
+                                  .arg(milliseconds(cost.drawMs), milliseconds(double(cost.frameOnMs)),
+                                       milliseconds(double(cost.frameOffMs)))
+                            : text("This overlay: %1 a second to draw").arg(milliseconds(cost.drawMs));
     const QRect foot(kMargin, size.height() - kMargin - kRow + 6, size.width() - 2 * kMargin, kRow);
     write(painter, foot, own, kFaint, Qt::AlignRight);
     const int left = foot.width() - painter.fontMetrics().horizontalAdvance(own) - kGap;

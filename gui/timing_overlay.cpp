@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace matte {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 constexpr int kDrawsASecond = 4, kFontPixels = 12;
 constexpr int kFooterMargin = 14, kBelowFooter = 26;  // the last line is paintTiming()'s
 constexpr std::size_t kHistory = 120;                 // half a minute
+constexpr std::size_t kEnough = 60;                   // frames for a median that says something
 
 }  // namespace
 
@@ -29,22 +31,33 @@ TimingOverlay::TimingOverlay(QWidget* parent) : QWidget(parent) {
 
 void TimingOverlay::clear() {
     history_.clear();
-    cost_.frameOffMs = 0;
+    cost_.frameOnMs = cost_.frameOffMs = 0;
+    withIt_.clear();
+    remembered_ = 0;
+    sampled_ = hidden_ = 0;
 }
 
 QSize TimingOverlay::sizeHint() const {
     return {640, timingHeight(view_.selected >= 0) + (footer_ ? footer_->sizeHint().height() : 0)};
 }
 
-/// What a frame took just before is what it is compared with.
+/// What a frame took just before is what it is compared with, if all that is remembered is of frames without overlay.
 void TimingOverlay::showEvent(QShowEvent*) {
-    if (report_) cost_.frameOffMs = report_().statistics.frame.ms.p50;
+    withIt_.clear();
+    cost_.frameOnMs = cost_.frameOffMs = 0;
+    if (report_) {
+        const LiveStatistics before = report_().statistics;
+        remembered_ = before.frame.ms.samples;
+        sampled_ = before.framesOut;
+        if (remembered_ >= kEnough && sampled_ - hidden_ >= remembered_) cost_.frameOffMs = before.frame.ms.p50;
+    }
     refresh();
     timer_.start();
 }
 
 void TimingOverlay::hideEvent(QHideEvent*) {
     timer_.stop();
+    hidden_ = view_.report.statistics.framesOut;
 }
 
 void TimingOverlay::setFooter(QWidget* footer) {
@@ -72,12 +85,25 @@ void TimingOverlay::refresh() {
     if (!report_ || !isVisible()) return;
     const auto begin = std::chrono::steady_clock::now();
     view_.report = report_();
-    cost_.frameOnMs = view_.report.statistics.frame.ms.p50;
+    compare();
     view_.report.overlay = cost_;
     remember();
     draw();
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
     cost_.drawMs = took.count() * kDrawsASecond;
+}
+
+/// What the report says of all frames is of some before the overlay was shown too, for the first seconds.
+void TimingOverlay::compare() {
+    const LiveStatistics& statistics = view_.report.statistics;
+    if (statistics.frame.ms.samples < remembered_) {  // another engine, or method: what was before is no comparison
+        withIt_.clear();
+        cost_.frameOnMs = cost_.frameOffMs = 0;
+    }
+    remembered_ = statistics.frame.ms.samples;
+    if (std::exchange(sampled_, statistics.framesOut) == statistics.framesOut) return;
+    withIt_.add(statistics.frame.newest);
+    if (withIt_.count() >= kEnough) cost_.frameOnMs = withIt_.percentiles().p50;
 }
 
 void TimingOverlay::remember() {

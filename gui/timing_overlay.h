@@ -44,6 +44,7 @@ protected:
 private:
     void select(int layer);
     void remember();
+    void compare();
     void draw();
     [[nodiscard]] int layers() const { return int(view_.report.statistics.layerMs.size()); }
 
@@ -54,6 +55,10 @@ private:
     QWidget* footer_ = nullptr;
     QTimer timer_;
     OverlayCost cost_;
+    Recent withIt_;               ///< what the newest frame took at each refresh(), since the overlay is shown
+    std::size_t remembered_ = 0;  ///< how many frames' times the report had last
+    std::uint64_t sampled_ = 0;   ///< LiveStatistics::framesOut at the newest of withIt_
+    std::uint64_t hidden_ = 0;    ///< the same when the overlay was shown last
 };
 
 }  // namespace matte

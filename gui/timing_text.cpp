@@ -20,7 +20,7 @@ bool isMeasured(const LiveStatistics& statistics, std::size_t layer) {
 }  // namespace
 
 QString milliseconds(double ms) {
-    return QString::number(ms, 'f', ms < 1 ? 3 : ms < 10 ? 2 : 1) + " ms";
+    return QString::number(ms, 'f', ms < 1 ? 3 : ms < 10 ? 2 : ms < 100 ? 1 : 0) + " ms";
 }
 
 QString dataSize(double bytes) {

@@ -8,7 +8,7 @@
 
 namespace matte {
 
-/// With the unit, and as many digits as matter: "0.253 ms", "17.7 ms".
+/// With the unit, and as many digits as matter: "0.253 ms", "17.7 ms", "123 ms".
 [[nodiscard]] QString milliseconds(double ms);
 [[nodiscard]] QString dataSize(double bytes);
 /// "41 %", or "–" for what is not known (yet).

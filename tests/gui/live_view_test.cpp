@@ -3,6 +3,7 @@
 // window.
 #include <QAction>
 #include <QFile>
+#include <QFontMetrics>
 #include <QImage>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -210,6 +211,52 @@ private Q_SLOTS:
             return image.copy(TimingLayout(image.size()).stages);
         };
         QVERIFY(drawn(0.25F) != drawn(0.75F));
+    }
+
+    void timesHaveNoMoreDigitsThanThereIsRoomFor() {
+        QCOMPARE(milliseconds(0.2531), "0.253 ms");
+        QCOMPARE(milliseconds(99.94), "99.9 ms");
+        QCOMPARE(milliseconds(123.4), "123 ms");
+        QFont font;
+        font.setPixelSize(12);
+        const QFontMetrics metrics(font);
+        const QString figures = QString("p95 %1   p99 %2").arg(milliseconds(181.4), milliseconds(388.4));
+        const int room = TimingLayout({960, timingHeight(false)}).latency.width();  // as the window is at first
+        QVERIFY(metrics.horizontalAdvance(figures) + metrics.horizontalAdvance("500 ms") + 8 <= room);
+    }
+
+    void theOverlayIsComparedWithFramesBeforeItOnly() {
+        LiveReport report;
+        LiveStatistics& statistics = report.statistics;
+        TimingOverlay overlay(nullptr);
+        overlay.setReport([&] { return report; });
+        const auto frames = [&](int count, float ms) {
+            for (int i = 0; i < count; ++i) {
+                ++statistics.framesOut;
+                statistics.frame.newest = ms;
+                statistics.frame.ms.samples = std::min<std::size_t>(statistics.framesOut, Recent::kSamples);
+                overlay.refresh();
+            }
+        };
+        frames(600, 10);
+        statistics.frame.ms.p50 = 10;  // of all that is remembered, for long after the overlay came
+        overlay.show();
+        QCOMPARE(overlay.cost().frameOffMs, 10.0F);
+        frames(59, 14);
+        QCOMPARE(overlay.cost().frameOnMs, 0.0F);  // too few to tell
+        frames(1, 14);
+        QCOMPARE(overlay.cost().frameOnMs, 14.0F);
+        overlay.hide();
+        frames(100, 10);
+        overlay.show();
+        QCOMPARE(overlay.cost().frameOffMs, 0.0F);  // most of what is remembered is of frames with it
+        overlay.hide();
+        frames(600, 10);
+        overlay.show();
+        QCOMPARE(overlay.cost().frameOffMs, 10.0F);
+        statistics.frame.ms.samples = 1;  // another engine
+        overlay.refresh();
+        QCOMPARE(overlay.cost().frameOffMs, 0.0F);
     }
 
     void theStatisticsHoldLimitsAndWhatTheProgramTakes() {
