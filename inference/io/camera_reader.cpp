@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds kFirstFrameTime{5000};
 
 std::chrono::milliseconds stallTime(double rate) {
     const double five = rate > 0 ? 5000 / rate : 0;
-    return std::chrono::milliseconds(std::int64_t(std::clamp(five, 500.0, 10'000.0)));
+    return std::chrono::milliseconds(std::int64_t(std::clamp(five, 3000.0, 10'000.0)));
 }
 
 CameraReader::CameraReader(std::string name, const CaptureChoice& wanted, PixelMemory memory)

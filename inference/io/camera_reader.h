@@ -87,7 +87,8 @@ private:
     std::unique_ptr<H264Decoder> h264_;  // while that is what comes; its thread then fills the slot, so it ends first
 };
 
-/// How long a camera may be silent at that rate: five frames, at least half a second.
+/// How long a camera may be silent at that rate: five frames, at least three seconds. Where it is dark, cameras give
+/// one or two frames a second whatever rate was agreed on, and one that is opened again for it would never show any.
 std::chrono::milliseconds stallTime(double rate);
 
 }  // namespace matte

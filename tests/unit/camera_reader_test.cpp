@@ -123,9 +123,9 @@ TEST(CameraReader, ManyHeldFramesMeanLostOnesNotMemory) {
 }
 
 TEST(CameraReader, SilenceIsALossAndFramesMayComeAgain) {
-    EXPECT_EQ(stallTime(30), 500ms);
-    EXPECT_EQ(stallTime(5), 1000ms);
-    EXPECT_EQ(stallTime(0), 500ms);
+    EXPECT_EQ(stallTime(30), 3s);
+    EXPECT_EQ(stallTime(1), 5s);
+    EXPECT_EQ(stallTime(0), 3s);
     EXPECT_EQ(stallTime(0.01), 10s);
     Reader r({Encoding::yuyv, {2, 2}, 30});
     r.deliver(Bytes(8, 1));
@@ -138,10 +138,21 @@ TEST(CameraReader, SilenceIsALossAndFramesMayComeAgain) {
         EXPECT_EQ(error.area, Area::source);
         EXPECT_NE(std::string(error.what()).find("no pictures"), std::string::npos);
     }
-    EXPECT_GE(Clock::now() - begin, 490ms);
-    EXPECT_LT(Clock::now() - begin, 2s);
+    EXPECT_GE(Clock::now() - begin, 2990ms);
+    EXPECT_LT(Clock::now() - begin, 4500ms);
     r.deliver(Bytes(8, 2));
     EXPECT_TRUE(r.reader.read({}));
+}
+
+TEST(CameraReader, SlowPicturesInTheDarkAreNoLoss) {
+    Reader r({Encoding::yuyv, {2, 2}, 30});
+    const std::jthread camera([&](const std::stop_token& stop) {
+        for (int i = 0; i < 3 && !stop.stop_requested(); ++i) {
+            r.deliver(Bytes(8, std::uint8_t(i)));
+            std::this_thread::sleep_for(1s);
+        }
+    });
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(r.reader.read({}));
 }
 
 /// What read() throws while the camera's thread goes on sending `bytes`.
@@ -172,7 +183,7 @@ TEST(CameraReader, PicturesThatAreAllDamagedAreALoss) {
     EXPECT_EQ(sentence,
               "All pictures of the camera Cam come damaged: unplug it and plug it in again, or choose another size or "
               "format.");
-    EXPECT_GE(Clock::now() - begin, 490ms);
+    EXPECT_GE(Clock::now() - begin, 2990ms);
     mjpg.deliver(jpeg);
     EXPECT_TRUE(mjpg.reader.read({})) << "it may go on by itself";
 
