@@ -19,7 +19,7 @@ std::unique_ptr<FrameSource> openSource(const SourceSpec& spec,
             if (std::error_code error; std::filesystem::is_directory(spec.name, error)) {
                 return std::make_unique<FolderSource>(spec.name, settings);
             }
-            // An address that somebody left may hold OpenCV up: see openOrLeave.
+            // Its disk may be one on a network that does not answer.
             return openOrLeave(
                 [path = spec.name, settings](const std::stop_token&) { return openVideo(path, settings); }, stop);
         case SourceSpec::Kind::camera: break;

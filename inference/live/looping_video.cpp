@@ -62,7 +62,7 @@ bool LoopingVideo::playFile(const std::stop_token& stop) {
     CaptureSettings settings;
     settings.repeat = settings.whole = true;
     settings.memory = memory_;
-    // OpenCV opens one video at a time: another that waits for a network, even for one who left, holds this one up.
+    // Its disk may be one on a network that does not answer.
     const auto source = openOrLeave(
         [open = open_, path = path_, settings](const std::stop_token&) { return open(path, settings); }, stop);
     if (source->info().size.pixels() > kLargestVideo) {

@@ -7,7 +7,6 @@
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
-#include <future>
 #include <iterator>
 #include <mutex>
 #include <string>
@@ -39,7 +38,6 @@ public:
         port_ = ntohs(address.sin_port);
         thread_ = std::jthread([this, path, hangsUp, over](const std::stop_token& stop) {
             const int client = ::accept(socket_, nullptr, nullptr);
-            connected_.set_value();
             std::ifstream file(path, std::ios::binary);
             const std::string bytes((std::istreambuf_iterator<char>(file)), {});
             constexpr std::size_t piece = 512;
@@ -67,12 +65,9 @@ public:
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
     [[nodiscard]] std::string address() const { return "tcp://127.0.0.1:" + std::to_string(port_); }
-    /// Until somebody has connected. Once.
-    void waitForClient() { connected_.get_future().wait(); }
 
 private:
     int socket_, port_ = 0;
-    std::promise<void> connected_;
     std::jthread thread_;
 };
 

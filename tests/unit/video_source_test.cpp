@@ -307,27 +307,6 @@ TEST(OpenSource, StoppingIsSeenWhileAnAddressDoesNotAnswer) {
     EXPECT_TRUE(threadsFallTo(before)) << "the thread that opens was left for ever";
 }
 
-/// OpenCV opens one video at a time, and the address is still being opened for the one who left.
-TEST(OpenSource, StoppingIsSeenWhileAFileWaitsForAnAddressThatWasLeft) {
-    const ScratchFolder folder;
-    const fs::path clip = makeVideo(folder / "a.avi", 5);
-    const auto before = threads();
-    {
-        const Server server({}, false);
-        std::stop_source first, second;
-        const std::jthread leaver = stopLater(first);
-        EXPECT_THROW((void)openSource(parseSource(server.address()), {}, first.get_token()), Cancelled);
-        const auto begin = Clock::now();
-        const std::jthread asker = stopLater(second);
-        try {
-            (void)openSource(parseSource(clip.string()), {}, second.get_token());
-        } catch (const Cancelled&) {
-        }
-        EXPECT_LT(Clock::now() - begin, std::chrono::seconds(5));
-    }
-    EXPECT_TRUE(threadsFallTo(before)) << "a thread that opens was left for ever";
-}
-
 TEST(OpenSource, AnAddressThatDoesNotAnswerIsGivenUp) {
     const auto before = threads();
     {
