@@ -7,7 +7,8 @@ usage() {
 packaging/try-package.sh
 
 Builds the .deb and the .tar.gz (build/packaging/packages), installs the .deb in a bare root of this machine's own
-distribution, made with debootstrap, and tries it there: the window starts, and matte-cli cuts out the sample portrait.
+distribution, made with debootstrap, and tries it there: matte-cli cuts out the sample portrait, and the window shows a
+test person live, on the CPU and on a screen in memory (Xvfb, which is installed there for this).
 Needs root; the bare root is a temporary folder and is removed. The whole output is kept in build/try-package.log.
 TEXT
 }
@@ -49,8 +50,7 @@ cp "$package" "$bare/tmp/matte.deb"
 inside() { chroot "$bare" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
 inside apt-get install --quiet --yes --no-install-recommends /tmp/matte.deb >>"$log" 2>&1
 
-step "Trying it there"
-inside matte --version
+step "Trying matte-cli there"
 inside matte-cli --version
 sample=/usr/share/matte/samples/astronaut.png
 inside matte-cli image $sample -o /tmp/cutout.png --background transparent
@@ -61,5 +61,14 @@ read -r room person < <(tail -c $((512 * 512)) "$bare/tmp/matte.bmp" | od -An -v
     awk '$1 == 0 { room++ } $1 == 255 { person++ } END { print int(room / 2621.44), int(person / 2621.44) }')
 ((room >= 10 && person >= 20)) || giveUp "The matte makes no sense: $room % of it is room and $person % is person."
 echo "    $room % of the matte is room, $person % is person"
+
+step "Trying the window there"
+# What a desktop has already: a display, and OpenGL by software.
+inside apt-get install --quiet --yes --no-install-recommends xvfb xauth libgl1-mesa-dri >>"$log" 2>&1
+inside matte --version
+inside timeout 120 xvfb-run -a matte --engine cpu --source test:person:320x180 --frames 5 --stats /tmp/live.json >>"$log" 2>&1
+shown=$(sed -n 's/^.*"presented": *\([0-9]*\).*$/\1/p' "$bare/tmp/live.json")
+((${shown:-0} >= 5)) || giveUp "The window ended as if it had shown 5 frames, and its statistics say ${shown:-nothing}."
+echo "    $shown frames of a test person were shown"
 endStep
 echo "Done. The package works in a bare $PRETTY_NAME: $package"
