@@ -1,5 +1,6 @@
 # Packages: a .deb whose library dependencies are read from the programs, and a .tar.gz, each with its SHA-256.
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+# copyright names the licences of everything that a package carries.
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/packaging/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_PACKAGE_NAME matte)
