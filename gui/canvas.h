@@ -33,8 +33,9 @@ public:
     [[nodiscard]] TimingOverlay& timing() { return *timing_; }
     void hideWelcome();
     void setMode(Mode mode);
-    /// In live mode: the picture rather than the page.
+    /// The overlay, which lies over a live picture alone, and only where there is room for it.
     void setTimingWanted(bool wanted);
+    /// In live mode: the picture rather than the page.
     void setLiveShown(bool shown);
     [[nodiscard]] bool liveShown() const { return liveShown_; }
     /// The person is not shown: said large in live mode, for as long as it is so.

@@ -17,7 +17,7 @@ struct CommandLine {
     QString photo;                         ///< absolute; empty for none
     QString model;                         ///< file or name; empty for the default model
     QString config;                        ///< settings file; empty for the user's own
-    std::optional<Background> background;  ///< image.path is absolute, image is not loaded
+    std::optional<Background> background;  ///< imagePath is absolute, image is not loaded
     EngineOptions engine;
     const ladder::Method* method = nullptr;  ///< for the network; null for the product's own
     Orders orders;                           ///< what to do without the user

@@ -30,7 +30,7 @@ public:
 
     /// Nothing runs before start(), and no engine is made. `openSource` is called on the capture thread.
     explicit LiveSession(Pipeline::MakeEngine makeEngine, OpenSource open = openNamed, QObject* parent = nullptr);
-    /// openSource(), which may be told more than this.
+    /// openSource() as an OpenSource: what the window uses.
     static std::unique_ptr<FrameSource> openNamed(const SourceSpec& spec,
                                                   const CaptureSettings& settings,
                                                   const std::stop_token& stop) {
@@ -56,7 +56,7 @@ public:
     void requestCutout() { pipeline_.requestCutout(); }
     void dropCutout() { pipeline_.dropCutout(); }
     [[nodiscard]] const Live& newest() const { return newest_; }
-    /// Started, and neither stopped nor ended since, be it that the source is lost meanwhile.
+    /// Started, and neither stopped nor ended since. A source that is lost is still on: it is looked for.
     [[nodiscard]] bool isOn() const { return on_; }
     [[nodiscard]] const LiveSource& source() const { return source_; }
     /// What status().capturing is about: for a moment still the source before, until that is closed.

@@ -149,8 +149,8 @@ public:
     virtual void forget() = 0;
     /// The network's layers at the size of the last frame or picture; empty before the first.
     [[nodiscard]] virtual std::vector<LayerInfo> layers() const = 0;
-    /// Whether the following outputs say how long each layer took: the next one, then all, or one in a few where timing
-    /// costs time.
+    /// While on, outputs say how long each layer took: the next one first. Where timing makes frames slower, only one
+    /// in a few is timed after that.
     virtual void timeLayers(bool on) = 0;
     /// What this engine's device reaches at best; its known() is false where that can't be measured. Nothing as long as
     /// more steps are needed: one call is one step, of some tens of milliseconds at most, while no frame is under way.

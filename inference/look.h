@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Look: everything that the user can change about the picture; only fineDetail has the network run otherwise, and only
-// live. A plain value; any thread.
+// Look: everything that the user can change about the picture. Only fineDetail changes how the network runs, and in
+// live mode alone; everything else is done to what the network found. A plain value; any thread.
 #pragma once
 
 #include <memory>

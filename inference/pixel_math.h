@@ -70,9 +70,10 @@ MATTE_HOST_DEVICE inline float foregroundColor(float mixed, float alpha, float f
     return clampUnit(foreground + alpha * (mixed - alpha * foreground - (1 - alpha) * background));
 }
 
-/// The alpha to give foregroundColor() for a pixel that was found to be `found` of the person and is shown as `shown`
-/// (shapeAlpha()). Where the edge shows more than was found the colour turns into the pixel's own, which it must have
-/// been by where the person alone is shown: a jump there would make one pixel of two that hardly differ.
+/// The alpha to give foregroundColor(): the larger of the one that the network found and the one that is shown, which
+/// shapeAlpha() made of it. With an alpha of 1 foregroundColor() gives the pixel's own colour, and a pixel that is
+/// shown whole has that colour, too. So the colour goes over into the pixel's own as `shown` nears 1; with `found`
+/// alone it would jump there, and two pixels that hardly differ would look different.
 MATTE_HOST_DEVICE inline float ownShare(float found, float shown) {
     return found > shown ? found : shown;
 }

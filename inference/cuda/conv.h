@@ -107,8 +107,9 @@ struct PackedFilter {
     std::vector<std::byte> weights;
     std::vector<float> bias;
 };
-/// `config` counts by its kernel, chunk, fold and `gathered` alone; these depend on `shape`'s kind, channels and
-/// widthMultiple alone and are equal in all its configurations.
+/// Weights as the kernels read them. Of `config` only kernel, chunk, fold and gathered matter. These are the same in
+/// all configurations of a kernel for `shape`, and follow from its kind, channels and widthMultiple: a layer is packed
+/// once and runs at every size.
 PackedFilter packFilter(const Filter& filter, const ConvShape& shape, const ConvConfig& config);
 
 /// Where a row of `rowBytes` (32, 64, 128) bytes keeps its 16-byte piece: the layout that TMA calls a swizzle.

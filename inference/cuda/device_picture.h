@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DevicePicture: a finished picture in device memory, for whoever shows it from there (interop). The owner of the
-// Picture keeps it alive; its memory is not written again before the last copy that was announced here is done.
+// Picture keeps it alive; its memory is not written again before the last copy that was announced here is done. A plain
+// value; any thread.
 #pragma once
 
 #include <cuda_runtime_api.h>

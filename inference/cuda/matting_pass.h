@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // MattingPass: from a picture on the device to its matte and colours: the network's input, the network, the refinement,
-// and what stands behind, blurred. Every step but prepare() enqueues kernels and returns. One thread at a time, one
-// stream; belongs to the device that was current when it was made.
+// and what stands behind, blurred. run(), blur() and wrap() enqueue kernels and return; the others may wait for the
+// device. One thread at a time, one stream; belongs to the device that was current when it was made.
 //
 //     pass.prepare(size, unet.inputSize(size));
-//     pass.run(frame, alarm, {stream, stages});
+//     pass.run(frame, {.alarm = &alarm}, stream, stages);
 #pragma once
 
 #include "inference/cuda/cuda_network.h"
@@ -18,8 +18,8 @@ class MattingPass {
 public:
     MattingPass(std::shared_ptr<const CudaWeights> weights, CudaNetwork::Choose choose);
 
-    /// For pictures of `picture` seen by the network at `input`, which are tended() or not. Allocates where sizes are
-    /// new.
+    /// For pictures of the size `picture`, which the network sees at `input`. `tended`: run() is given Run::live, too.
+    /// Allocates and waits where sizes are new.
     void prepare(Size picture, Size input, bool tended = false);
     /// Changes whenever a graph that was recorded before would use memory that is gone.
     [[nodiscard]] unsigned version() const { return version_; }

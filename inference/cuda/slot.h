@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slot: what the GPU needs for one picture at a time: a stream, the network's activations, a background, and for live
-// frames a graph. Two slots let the upload of one frame run beside the computing of another. Everything but finish()
-// and wait() enqueues and returns. One thread at a time; belongs to the device that was current when it was made.
+// frames a graph. Two slots let the upload of one frame run beside the computing of another. cutOut(), composite(),
+// renderMatte() and start() enqueue and return, but wait where memory for a new size is needed; lookCloser(), wait(),
+// finish() and drop() wait. One thread at a time; belongs to the device that was current when it was made.
 //
 //     slot.start(frame, look, settings, pictures.take(bytes));
 //     Output output = slot.finish(downloader);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What FFmpeg's callers here share: owners for what it allocates. For .cpp files that speak FFmpeg.
+// What FFmpeg's callers here share: owners for what it allocates. For .cpp files that speak FFmpeg. Any thread,
+// one at a time for each object.
 #pragma once
 
 #include <memory>

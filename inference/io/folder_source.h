@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pictures of a folder in the order of their names, as a source at a rate.
+// The pictures of a folder in the order of their names, as a source at a rate. One thread reads; info() by any thread.
 #pragma once
 
 #include <filesystem>

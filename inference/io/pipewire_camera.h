@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of a PipeWire camera, through shared memory. Many programs may use such a camera at a time.
+// Frames of a PipeWire camera, through shared memory. Many programs may use such a camera at a time. Any thread
+// may open one; then as frame_source.h says.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A connection to PipeWire and the cameras that it shows, kept up to date on a thread of its own. Any thread may ask.
-//   PipeWireConnection pipewire([] { postToWindow(); });
+//   PipeWireConnection pipewire([] { postToWindow(); }, true);
 //   pipewire.waitUntilKnown(2s);   pipewire.cameras();
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The synthetic person as a camera. A loop of frames is drawn when it is opened, and handed out without a copy, so that
 // it costs nothing beside what is measured: at most 32 frames in at most 256 MiB, 1080p takes 200 MB and about a
-// second.
+// second. One thread reads; info() and alpha() by any thread.
 //   TestSource source({1920, 1080}, 60, {});
 //   auto frame = source.read(stop);   source.alpha(frame->number);
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames of a camera straight from the kernel, for computers without PipeWire. One program at a time may use a camera
-// so.
+// so. Any thread may open one; then as frame_source.h says.
 #pragma once
 
 #include <memory>

@@ -84,7 +84,7 @@ public:
     /// The next frame is composited without a background, for takeCutout(): newest() never shows it. The last frame
     /// once more when no newer one comes.
     void requestCutout();
-    /// Nothing comes any more for the last request.
+    /// Takes the last request back, and what came of it. A cut-out that is under way may still come.
     void dropCutout();
     /// What was asked for, once; null while it isn't there, and for good when the engine failed at it, its matte was
     /// not usable, or the person was hidden.

@@ -30,7 +30,7 @@ struct LiveStatistics {
     std::uint64_t framesDropped = 0;         ///< replaced by a newer one before the engine was free
     std::uint64_t framesPresented = 0;       ///< that reached the screen
     std::uint64_t staleComposites = 0;       ///< whose frame was not the one that was due; they are not shown
-    std::uint64_t matteFailures = 0;         ///< frames without a usable matte: the background alone was shown
+    std::uint64_t matteFailures = 0;         ///< frames without a usable matte: they were not shown
     std::uint64_t engineFailures = 0;        ///< frames that the engine threw at; the last good composite stayed
     double fpsIn = 0, fpsOut = 0;            ///< over the newest frames; 0 once none has come for a second
     std::size_t bytesUp = 0, bytesDown = 0;  ///< of the newest frame

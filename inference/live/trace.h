@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trace: who did what when, on the program's threads and the GPU's streams, written in the Trace Event Format that
-// chrome://tracing and Perfetto open. span() by any thread; it takes a lock for the time of a copy and allocates
-// nothing.
+// chrome://tracing and Perfetto open. add() and Span by any thread: they take a lock for the time of a copy and
+// allocate nothing.
 //
 //     Trace trace(path);
 //     { const Trace::Span span(&trace, "worker", "submit"); engine.submit(frame, look); }
@@ -24,8 +24,7 @@ public:
     /// Nothing is written before finish().
     explicit Trace(std::filesystem::path path);
 
-    /// `track` and `name` must outlive the trace or be literals of at most kNameBytes - 1 characters; longer names are
-    /// cut.
+    /// `track` and `name` are copied; what is longer than kNameBytes - 1 characters is cut.
     void add(const char* track, const char* name, Time begin, Time end, std::uint64_t frame);
     [[nodiscard]] std::size_t spans() const;
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }

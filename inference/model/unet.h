@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // UNet: the network as a table of convolutions in the order in which they run, built from the shapes of a model file's
 // tensors alone, with batch norm folded into each convolution. Both engines walk the same table. Architecture:
-// Ronneberger, Fischer, Brox, "U-Net", 2015, with padded 3x3 convolutions.
+// Ronneberger, Fischer, Brox, "U-Net", 2015, with padded 3x3 convolutions. Any thread: it is never changed after
+// load().
 #pragma once
 
 #include <array>

@@ -12,10 +12,10 @@
 
 namespace matte::ladder {
 
-// What a frame's network may take, milliseconds:
-constexpr double kFirstFrameMs = 250;  ///< so that the first picture comes within a second of the choice, all told
-constexpr double kFrameMs = 800;       ///< the following ones, so that a second is enough for all of each
-constexpr double kTooLongMs = 1000;    ///< none
+// How many milliseconds the network may take for a frame:
+constexpr double kFirstFrameMs = 250;  ///< the first after a choice, so that its picture comes within a second
+constexpr double kFrameMs = 800;       ///< the others, so that a whole frame takes a second at most
+constexpr double kTooLongMs = 1000;    ///< a frame that takes longer makes the input smaller, once
 
 /// Whether a run that took `spentMs` so far is sure to take more than `ms`, when what has begun of it is `begun` of its
 /// arithmetic, 0 to 1.
