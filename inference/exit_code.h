@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What matte-cli returns to its caller; documented in --help. Any thread.
+// What the programs return to their caller; documented in --help. Any thread.
 #pragma once
 
 #include "inference/error.h"

@@ -102,7 +102,7 @@ public:
     void show(const ImageView& picture) override {
         if (isWatched_) set(drawing_.draw(picture));
     }
-    void showNothing() override { set(black_); }
+    void showNothing() override { set(black_); }  // as it is anyway while nobody reads
     [[nodiscard]] bool isWatched() const override { return isWatched_; }
     [[nodiscard]] std::string problem() const override {
         return isLost_ ? "The camera “" + device_.label +
@@ -115,7 +115,7 @@ public:
 private:
     void set(const std::vector<std::uint8_t>& frame) {
         const std::scoped_lock lock(mutex_);
-        frame_ = frame;
+        if (isWatched_) frame_ = frame;  // whoever reads next is not to see what was shown before
     }
 
     /// The thread: what stands still is written again, for whoever reads waits for the next picture.
@@ -134,8 +134,9 @@ private:
             if (event.type != kReadersChanged) continue;
             std::uint32_t count = 0;
             std::copy_n(event.u.data, sizeof count, reinterpret_cast<std::uint8_t*>(&count));
+            const std::scoped_lock lock(mutex_);
             isWatched_ = count > 0;
-            if (count == 0) set(black_);  // the next one must not see what is old then
+            if (count == 0) frame_ = black_;
         }
     }
 
@@ -151,7 +152,7 @@ private:
     bool tellsReaders_ = false;
     std::atomic<bool> isWatched_ = false, isLost_ = false;
     std::vector<std::uint8_t> black_;
-    std::mutex mutex_;  ///< guards the next one
+    std::mutex mutex_;  ///< guards the next one, and is held while isWatched_ changes with it
     std::vector<std::uint8_t> frame_;
     std::jthread thread_;  ///< last, so that it ends before everything that it uses
 };

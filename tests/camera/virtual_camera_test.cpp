@@ -60,7 +60,7 @@ TEST(VirtualCamera, IsSeenByWhoeverChoosesIt) {
 
 // What was shown before may be what nobody is to see any more.
 TEST(VirtualCamera, WhoeverComesLaterSeesNothingOfWhatWasShownBefore) {
-    const auto camera = openVirtualCamera({}, kId, "Virtual");
+    const auto camera = openPipeWireVirtualCamera({}, kId, "Virtual");
     for (int viewer = 0; viewer < 3; ++viewer) {
         const auto source = watch(Encoding::yuyv, {640, 480});
         ASSERT_TRUE(source);
