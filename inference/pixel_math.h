@@ -114,6 +114,13 @@ inline int blurRadius(float sigma) {
     return radius > 1 ? int(radius) : 1;
 }
 
+/// How much a pixel tells of the room's colour for the blur, 0 to 1. One that is the person's by more than half tells
+/// nothing: a matte is seldom wholly sure, and where nothing else is near, a hundredth of the person would be a ghost
+/// in the room, which is seen once the person is moved.
+MATTE_HOST_DEVICE inline float roomShare(float alpha) {
+    return clampUnit(1 - 2 * alpha);
+}
+
 /// The background's blurred colour (one channel) from the means over the window. Deep inside the person no background
 /// is near: the side's own colour, `wide`, fills in there.
 MATTE_HOST_DEVICE inline float blurredColor(float weighted, float share, float wide) {

@@ -206,7 +206,7 @@ void blurBackground(const Planes& linear, const Planes& alpha, float sigma, Plan
     reshape(sums, alpha.size, 4);
 #pragma omp parallel for schedule(static)
     for (std::ptrdiff_t i = 0; i < pixels; ++i) {
-        const float weight = 1 - alpha.values[i];
+        const float weight = roomShare(alpha.values[i]);
         for (int c = 0; c < 3; ++c) sums.values[i * 4 + c] = linear.values[i * 3 + c] * weight;
         sums.values[i * 4 + 3] = weight;
     }

@@ -180,7 +180,7 @@ struct LoadBehind {
     int width;
     __device__ float4 operator()(int x, int y, int) const {
         const float4 pixel = linear[std::size_t(y) * width + x];
-        return weighted(pixel, 1 - pixel.w);
+        return weighted(pixel, roomShare(pixel.w));
     }
 };
 

@@ -107,6 +107,17 @@ TEST_F(Refined, TheBlurredRoomHoldsNothingOfThePerson) {
     EXPECT_GT(behind[1], 0.4);
 }
 
+TEST_F(Refined, TheBlurredRoomHoldsNothingOfAPersonWhoIsNotWhollySureEither) {
+    Planes alpha = scene_.alpha;
+    for (float& value : alpha.values) value *= 0.9F;
+    estimateColors(linear_, alpha, fields_);
+    blurBackground(linear_, alpha, 12, fields_);
+    for (const int y : {60, 100, 160, 230}) {
+        const float* behind = fields_.row(y) + 160 * field::kChannels + field::kBlurred;
+        EXPECT_NEAR(behind[0], 0.05, 0.03) << "the person's is 0.35 and more, row " << y;
+    }
+}
+
 TEST_F(Refined, AOnePixelPictureWorks) {
     Planes fields({1, 1}, field::kChannels), guide({1, 1}, 3), alpha({16, 16}, 1);
     std::ranges::fill(alpha.values, 0.75F);
