@@ -70,6 +70,11 @@ MATTE_HOST_DEVICE inline float foregroundColor(float mixed, float alpha, float f
     return clampUnit(foreground + alpha * (mixed - alpha * foreground - (1 - alpha) * background));
 }
 
+/// The background's own colour there, by the same equation with the sides' parts changed.
+MATTE_HOST_DEVICE inline float backgroundColor(float mixed, float alpha, float foreground, float background) {
+    return clampUnit(background + (1 - alpha) * (mixed - alpha * foreground - (1 - alpha) * background));
+}
+
 /// The alpha to give foregroundColor(): the larger of the one that the network found and the one that is shown, which
 /// shapeAlpha() made of it. With an alpha of 1 foregroundColor() gives the pixel's own colour, and a pixel that is
 /// shown whole has that colour, too. So the colour goes over into the pixel's own as `shown` nears 1; with `found`

@@ -54,7 +54,7 @@ MATTE_EXACT_CLONES void solveRow(const float* __restrict moments, int count, flo
         const float a = alpha[i];
         for (int c = 0; c < 3; ++c) {
             out[c] = foregroundColor(color[c], a, mean[c], mean[3 + c]) * a;
-            out[3 + c] = mean[3 + c] * (1 - a);
+            out[3 + c] = backgroundColor(color[c], a, mean[c], mean[3 + c]) * (1 - a);
         }
         out[6] = a;
         out[7] = 1 - a;

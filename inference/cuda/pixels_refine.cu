@@ -89,6 +89,12 @@ __device__ float4 personColor(float4 pixel, float4 foreground, float4 background
             foregroundColor(pixel.z, pixel.w, foreground.z, background.z), 0};
 }
 
+__device__ float4 roomColor(float4 pixel, float4 foreground, float4 background) {
+    return {backgroundColor(pixel.x, pixel.w, foreground.x, background.x),
+            backgroundColor(pixel.y, pixel.w, foreground.y, background.y),
+            backgroundColor(pixel.z, pixel.w, foreground.z, background.z), 0};
+}
+
 __device__ float4 sideColors(float4 mean, float4 farther) {
     return {sideColor(mean.x, mean.w, farther.x), sideColor(mean.y, mean.w, farther.y),
             sideColor(mean.z, mean.w, farther.z), 0};
@@ -146,6 +152,9 @@ struct SideColors {
     __device__ float4 person(float4 pixel, std::size_t i) const {
         return personColor(pixel, foreground[whole ? 0 : i], background[whole ? 0 : i]);
     }
+    __device__ float4 room(float4 pixel, std::size_t i) const {
+        return roomColor(pixel, foreground[whole ? 0 : i], background[whole ? 0 : i]);
+    }
     __device__ float4 mean(int side, std::size_t i) const {
         return (side == 0 ? foreground : background)[whole ? 0 : i];
     }
@@ -160,7 +169,7 @@ struct LoadSides {
     __device__ float4 operator()(int x, int y, int plane) const {
         const std::size_t i = std::size_t(y) * width + x;
         const float4 pixel = linear[i];
-        return plane == 0 ? weighted(soFar.person(pixel, i), pixel.w) : weighted(soFar.mean(1, i), 1 - pixel.w);
+        return plane == 0 ? weighted(soFar.person(pixel, i), pixel.w) : weighted(soFar.room(pixel, i), 1 - pixel.w);
     }
 };
 

@@ -112,7 +112,7 @@ TEST_F(Composite, DecontaminationRemovesTheHalo) {
         return error / count;
     };
     std::printf("error of green at the edge, of 255: plain %.1f, decontaminated %.1f\n", halo(false), halo(true));
-    EXPECT_LT(halo(true), 0.2 * halo(false));
+    EXPECT_LT(halo(true), 0.05 * halo(false));
 }
 
 TEST(CompositePixel, HardlyDifferentMattesGiveHardlyDifferentColours) {

@@ -95,7 +95,49 @@ TEST_F(Refined, BothSidesColoursAreFoundAtTheEdge) {
     ASSERT_GT(count, 500);
     std::printf("error of the person's colour at the edge: as seen %.4f, estimated %.4f\n", mixed / count,
                 foreground / count);
-    EXPECT_LT(foreground, 0.25 * mixed);
+    EXPECT_LT(foreground, 0.05 * mixed);
+}
+
+/// Dark hair, soft over 24 pixels, before a room of which `light(x, y)` is the light; 320x240, linear light.
+template <typename Light>
+struct Hair {
+    explicit Hair(const Light& light) : linear({320, 240}, 3), alpha({320, 240}, 1) {
+        for (int y = 0; y < 240; ++y) {
+            for (int x = 0; x < 320; ++x) {
+                const float a = clampUnit((80 - std::hypot(float(x) - 160, float(y) - 150)) / 24);
+                alpha.row(y)[x] = a;
+                for (int c = 0; c < 3; ++c) linear.row(y)[3 * x + c] = mix(light(x, y), kColor[c], a);
+            }
+        }
+    }
+    /// Mean error of the colour that the composite shows the hair in, of each channel, times alpha as it is shown.
+    [[nodiscard]] double error() const {
+        Planes fields({320, 240}, field::kChannels);
+        estimateColors(linear, alpha, fields);
+        double sum = 0;
+        int count = 0;
+        for (std::size_t i = 0; i < alpha.values.size(); ++i) {
+            const float a = alpha.values[i], *sides = &fields.values[i * field::kChannels + field::kForeground];
+            if (a < 0.05F || a > 0.95F) continue;
+            for (std::size_t c = 0; c < 3; ++c, ++count) {
+                const float shown = foregroundColor(linear.values[3 * i + c], a, sides[c], sides[3 + c]);
+                sum += a * std::abs(shown - kColor[c]);
+            }
+        }
+        return sum / count;
+    }
+    static constexpr float kColor[3] = {0.03F, 0.02F, 0.015F};
+    Planes linear, alpha;
+};
+
+TEST(DarkHair, HasNoLightRimBeforeABrightRoomOrAWindowOrStripes) {
+    const double even = Hair([](int, int) { return 0.9F; }).error();
+    const double window = Hair([](int x, int y) { return x > 60 && x < 260 && y < 150 ? 0.9F : 0.1F; }).error();
+    const double shelves = Hair([](int x, int y) { return 0.45F + 0.4F * std::sin(0.15F * float(x + y)); }).error();
+    std::printf("light on dark hair: bright room %.4f, window %.4f, shelves %.4f\n", even, window, shelves);
+    EXPECT_LT(even, 0.012);
+    EXPECT_LT(window, 0.03);
+    EXPECT_LT(shelves, 0.03);
 }
 
 TEST_F(Refined, TheBlurredRoomHoldsNothingOfThePerson) {
