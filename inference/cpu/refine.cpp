@@ -95,11 +95,6 @@ MATTE_EXACT_CLONES void fieldRow(const float* sums, const float* wider, int coun
 
 }  // namespace
 
-void boxFilter(Planes& planes, int radius, int passes) {
-    Planes across;
-    boxMeans(planes, radius, passes, across);
-}
-
 void toLinear(const Planes& encoded, Planes& linear) {
     reshape(linear, encoded.size, encoded.channels);
     const auto count = std::ptrdiff_t(encoded.values.size());

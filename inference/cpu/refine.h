@@ -70,7 +70,4 @@ void estimateColors(const Planes& linear, const Planes& alpha, Planes& fields);
 void blurBackground(const Planes& linear, const Planes& alpha, float sigma, Planes& fields);
 Planes toLinear(const Planes& encoded);
 
-/// Mean over a (2r+1)^2 window cut at the borders, in place, any number of channels; `passes` times over.
-void boxFilter(Planes& planes, int radius, int passes = 1);
-
 }  // namespace matte

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "inference/cpu/box_filter.h"
 #include "inference/cpu/refine.h"
 #include "inference/cpu/resample.h"
 #include "tests/support/scene.h"
@@ -25,11 +26,12 @@ protected:
     Planes fields_ = Planes({320, 240}, field::kChannels);
 };
 
-TEST(BoxFilter, IsTheMeanOfTheWindowCutAtTheBorders) {
+TEST(BoxMeans, IsTheMeanOfTheWindowCutAtTheBorders) {
     Planes planes({7, 5}, 2);
     for (std::size_t i = 0; i < planes.values.size(); ++i) planes.values[i] = float(i * i % 17);
     const Planes before = planes;
-    boxFilter(planes, 2);
+    Planes across;
+    boxMeans(planes, 2, 1, across);
     for (int y = 0; y < 5; ++y) {
         for (int x = 0; x < 7; ++x) {
             for (int c = 0; c < 2; ++c) {
@@ -46,10 +48,11 @@ TEST(BoxFilter, IsTheMeanOfTheWindowCutAtTheBorders) {
     }
 }
 
-TEST(BoxFilter, TakesAWindowLargerThanThePicture) {
+TEST(BoxMeans, TakesAWindowLargerThanThePicture) {
     Planes planes({3, 2}, 1);
     planes.values = {1, 2, 3, 4, 5, 6};
-    boxFilter(planes, 50);
+    Planes across;
+    boxMeans(planes, 50, 1, across);
     for (const float value : planes.values) EXPECT_NEAR(value, 3.5, 1e-5);
 }
 
