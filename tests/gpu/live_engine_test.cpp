@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Live frames on the GPU: whatever slot, graph, format or order, a frame gives the same bytes as a photo of the same
 // pixels, and nothing that fails is lost.
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <deque>
 #include <future>
+#include <random>
 #include <thread>
 
 #include "inference/cpu/resample.h"
@@ -86,14 +88,25 @@ TEST_F(LiveEngineTest, PhotosMayBeCutOutBetweenFrames) {
     }
 }
 
-/// Frames in which something moves, one look for all: what each shows depends on those before.
+/// The same picture as a camera sees it again and again, with other noise each time.
+std::shared_ptr<const Image> noisyFrame(unsigned number) {
+    const auto still = wavyFrame({320, 180}, PixelFormat::nv12, 7);
+    auto frame = std::make_shared<Image>(still->size(), still->format());
+    std::minstd_rand random(number + 1);
+    std::transform(still->row(0), still->row(0) + still->bytes(), frame->row(0), [&](std::uint8_t value) {
+        return std::uint8_t(std::clamp(int(value) + int(random() % 7) - 3, 0, 255));
+    });
+    return frame;
+}
+
+/// One look for all: what each shows depends on those before.
 std::vector<std::shared_ptr<const Image>> tendedFrames(Engine& engine, int underWay, int count) {
     Look look;
     look.background = parseBackground("color:#2080c0");
     look.nearestOnly = true;
     std::vector<std::shared_ptr<const Image>> shown;
     for (int i = 0; i < count; ++i) {
-        engine.submit({wavyFrame({320, 180}, PixelFormat::nv12, unsigned(i) / 3), std::uint64_t(i), {}}, look);
+        engine.submit({noisyFrame(unsigned(i)), std::uint64_t(i), {}}, look);
         if (i + 1 >= underWay) shown.push_back(engine.take().picture->image());
     }
     while (shown.size() < std::size_t(count)) shown.push_back(engine.take().picture->image());
@@ -110,8 +123,7 @@ TEST_F(LiveEngineTest, WhatAFrameKeepsOfTheOneBeforeDoesNotDependOnItsSlot) {
         }
         two.forget();  // the next round begins as if nothing had been
     }
-    const auto still = one.composite(*one.cutOut(wavyFrame({320, 180}, PixelFormat::nv12, 7), {}),
-                                     plainLook("color:#2080c0"), {320, 180}, {});
+    const auto still = one.composite(*one.cutOut(noisyFrame(23), {}), plainLook("color:#2080c0"), {320, 180}, {});
     EXPECT_FALSE(sameBytes(*expected.back(), *still.picture->image())) << "nothing was tended";
 }
 
@@ -148,6 +160,24 @@ TEST_F(LiveEngineTest, TheResultStaysOnTheDeviceUntilAskedFor) {
     ASSERT_NE(output.picture->device(), nullptr);
     EXPECT_EQ(output.picture->device()->size, image->size());
     EXPECT_EQ(output.picture->image(), output.picture->image()) << "fetched once";
+}
+
+TEST_F(LiveEngineTest, AFetchedPictureStaysWhileItIsHeldAndItsMemoryIsUsedAgainAfter) {
+    CudaEngine engine(smallNetwork(), kRepeatable);
+    const auto fetched = [&](unsigned seed) {
+        const auto frame = wavyFrame({201, 113}, PixelFormat::nv12, seed);
+        return through(engine, frame, plainLook("blur:50")).picture->image();
+    };
+    constexpr unsigned kHeld = 12;  // more than the engine has memory for beforehand
+    std::vector<std::shared_ptr<const Image>> held;
+    for (unsigned seed = 0; seed < kHeld; ++seed) held.push_back(fetched(seed));
+    for (unsigned seed = 0; seed < kHeld; ++seed) {
+        EXPECT_TRUE(sameBytes(*fetched(seed), *held[seed])) << "picture " << seed << " was written over";
+    }
+    held.clear();
+    std::vector<const std::uint8_t*> places;
+    for (unsigned seed = 0; seed < 2 * kHeld; ++seed) places.push_back(fetched(seed)->row(0));
+    EXPECT_EQ(std::ranges::count(places, places.back()), std::ptrdiff_t(places.size())) << "one is enough now";
 }
 
 TEST_F(LiveEngineTest, EachFrameStandsBeforeItsOwnPictureOfAVideoAsOnTheCpu) {

@@ -139,6 +139,25 @@ TEST_P(LiveMatte, TheSamePeopleStayAsOnTheCpu) {
     }
 }
 
+TEST_P(LiveMatte, ASpeckAloneGoesAndASmallPersonStaysAsOnTheCpu) {
+    const Size size = GetParam();
+    const Look look;
+    for (const float share : {0.001F, 0.01F}) {
+        const float radius = std::sqrt(share * float(size.pixels()) / 3.14159F);
+        Planes expected(size, 1);
+        for (int y = 0; y < size.height; ++y) {
+            for (int x = 0; x < size.width; ++x) {
+                const float away = std::hypot(float(x - size.width / 2), float(y - size.height / 2));
+                expected.row(y)[x] = clampUnit(0.5F + (radius - away) / 4);
+            }
+        }
+        LiveMemory memory(size);
+        const std::vector<float> found = memory.keep(expected, look);
+        People().keep(true, false, expected);
+        expectClose(std::to_string(share), difference(expected.values, found), {2e-6, 1e-7});
+    }
+}
+
 TEST_P(LiveMatte, AHardMatteHasTheSameParts) {
     // Noise at the threshold: thousands of small parts that wind around each other.
     const Size size = GetParam();
@@ -278,6 +297,31 @@ TEST(LiveLook, LightAndPlaceAreAsOnTheCpu) {
                 }
             }
         }
+    }
+}
+
+TEST(LiveLook, TheBlurredRoomStaysWhereverThePersonStands) {
+    const Size size{321, 181};
+    Lit lit(PixelFormat::rgba8, size, {160, 90});
+    for (std::size_t i = 0; i < lit.fields.values.size(); ++i) {  // nobody is left to be seen
+        if (i % field::kChannels < field::kForeground) lit.fields.values[i] = 0;
+    }
+    lit.memory.set(lit.fields, lit.linear, lit.alpha);
+    const Stream stream;
+    const DeviceBuffer out(size.pixels() * 4);
+    const auto shown = [&](const Stand& stand) {
+        Look look;
+        look.stand = stand;
+        const DeviceBuffer block = upload(std::vector{device::lookBlock(look, {160, 90})});
+        device::compositeOver(lit.picture.source(), lit.onDevice, block.as<device::LookBlock>(), nullptr,
+                              out.as<std::uint8_t>(), stream.get());
+        stream.wait();
+        return download<std::uint8_t>(out.data(), size.pixels() * 4);
+    };
+    for (const bool mirrored : {false, true}) {
+        const auto before = shown({.mirrored = mirrored});
+        expectClose("smaller", difference(before, shown({.mirrored = mirrored, .scale = 0.4F, .x = 0.3F})), {1, 0.01});
+        expectClose("larger", difference(before, shown({.mirrored = mirrored, .scale = 2, .y = -0.2F})), {1, 0.01});
     }
 }
 
