@@ -185,7 +185,7 @@ void paintLatency(QPainter& painter, const QRect& area, const LiveStatistics& st
         painter.fillRect(bar, QColor::fromRgb(i + 1 == bins.size() ? kWarn : kFill));
     }
     const QRect below(area.left(), chart.bottom() + 2, area.width(), kRow);
-    const QString line = text("p95 %1   p99 %2").arg(milliseconds(double(ms.p95)), milliseconds(double(ms.p99)));
+    const QString line = percentiles(double(ms.p95), double(ms.p99));
     const QString end = text("%1 ms").arg(double(statistics.histogramMs));
     write(painter, below.adjusted(0, 0, -painter.fontMetrics().horizontalAdvance(end) - 8, 0), line, kFaint);
     write(painter, below, end, kFaint, Qt::AlignRight);

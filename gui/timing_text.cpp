@@ -17,10 +17,18 @@ bool isMeasured(const LiveStatistics& statistics, std::size_t layer) {
     return layer < statistics.layers.size() && layer < statistics.layerMs.size();
 }
 
+QString digits(double ms) {
+    return QString::number(ms, 'f', ms < 1 ? 3 : ms < 10 ? 2 : ms < 100 ? 1 : 0);
+}
+
 }  // namespace
 
 QString milliseconds(double ms) {
-    return QString::number(ms, 'f', ms < 1 ? 3 : ms < 10 ? 2 : ms < 100 ? 1 : 0) + " ms";
+    return digits(ms) + " ms";
+}
+
+QString percentiles(double p95, double p99) {
+    return text("p95 %1   p99 %2 ms").arg(digits(p95), digits(p99));
 }
 
 QString dataSize(double bytes) {

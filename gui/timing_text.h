@@ -10,6 +10,8 @@ namespace matte {
 
 /// With the unit, and as many digits as matter: "0.253 ms", "17.7 ms", "123 ms".
 [[nodiscard]] QString milliseconds(double ms);
+/// Of the latency, in milliseconds: "p95 5.21   p99 17.7 ms".
+[[nodiscard]] QString percentiles(double p95, double p99);
 [[nodiscard]] QString dataSize(double bytes);
 /// "41 %", or "–" for what is not known (yet).
 [[nodiscard]] QString percent(std::optional<double> share);

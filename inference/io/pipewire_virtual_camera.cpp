@@ -43,8 +43,8 @@ public:
         if (!core_) {
             close();
             throw Error(Area::output,
-                        "Other programs can't see Matte's camera, because PipeWire does not run: start it, or log in "
-                        "again.");
+                        "Other programs can't see Matte's camera, because PipeWire does not run: start it, or load the "
+                        "kernel's v4l2loopback.");
         }
         listen();
         offer(id, name);

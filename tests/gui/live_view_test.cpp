@@ -220,8 +220,9 @@ private Q_SLOTS:
         QFont font;
         font.setPixelSize(12);
         const QFontMetrics metrics(font);
-        const QString figures = QString("p95 %1   p99 %2").arg(milliseconds(181.4), milliseconds(388.4));
-        const int room = TimingLayout({960, timingHeight(false)}).latency.width();  // as the window is at first
+        const QString figures = percentiles(181.4, 388.4);
+        QCOMPARE(figures, "p95 181   p99 388 ms");
+        const int room = TimingLayout({860, timingHeight(false)}).latency.width();  // as in a window on a small screen
         QVERIFY(metrics.horizontalAdvance(figures) + metrics.horizontalAdvance("500 ms") + 8 <= room);
     }
 
