@@ -56,7 +56,7 @@ std::vector<Loopback> loopbacks(V4l2Calls& calls) {
         device.label = v4l2Text(about.card);
         found.push_back(std::move(device));
     }
-    std::ranges::stable_partition(found, [](const Loopback& device) { return device.label == kLabel; });
+    std::stable_partition(found.begin(), found.end(), [](const Loopback& device) { return device.label == kLabel; });
     return found;
 }
 
