@@ -382,8 +382,8 @@ TEST_F(Composite, TheBlurredRoomFillsTheFrameWhereverThePersonStands) {
     for (const auto& [x, y] : {std::pair(10, 10), {300, 60}, {20, 200}, {60, 230}}) {
         EXPECT_TRUE(std::equal(room.row(y) + 4 * x, room.row(y) + 4 * x + 4, smaller.row(y) + 4 * x)) << x << " " << y;
     }
-    const std::uint8_t *left = room.row(100) + 4 * 15, *mirrored = empty(true).row(100) + 4 * (319 - 15);
-    for (int c = 0; c < 3; ++c) EXPECT_NEAR(left[c], mirrored[c], 1);
+    const Image mirrored = empty(true);
+    for (int c = 0; c < 3; ++c) EXPECT_NEAR(room.row(100)[4 * 15 + c], mirrored.row(100)[4 * (319 - 15) + c], 1);
 }
 
 TEST_F(Composite, LightOfTheBackgroundFallsOnTheEdgeAlone) {
