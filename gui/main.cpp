@@ -13,20 +13,11 @@
 #include "gui/opengl_check.h"
 #include "gui/viewport.h"
 #include "inference/ladder/live/switching_engine.h"
+#include "inference/live/frame_engine.h"
 #include "inference/model/default_model.h"
 #include "inference/model/safetensors.h"
 
 namespace {
-
-constexpr char kLiteModel[] = "portrait-lite";
-
-matte::UNet loadNetwork(const std::string& model) {
-    return matte::UNet::load(matte::Safetensors::read(matte::findModel(model)));
-}
-
-std::unique_ptr<matte::Engine> makeEngine(const std::string& model, const matte::EngineOptions& options) {
-    return matte::Engine::create(loadNetwork(model), options);
-}
 
 std::shared_ptr<const matte::ladder::Model> loadModel(const std::string& model) {
     return std::make_shared<const matte::ladder::Model>(
@@ -36,19 +27,12 @@ std::shared_ptr<const matte::ladder::Model> loadModel(const std::string& model) 
 matte::PhotoSession::EngineFactory photoEngine(const matte::CommandLine& line) {
     return [options = line.engine, method = line.method, model = line.model.toStdString()] {
         if (method) return matte::ladder::makeMethodEngine(*method, loadModel(model), options);
-        return makeEngine(model, options);
+        return matte::Engine::create(matte::UNet::load(matte::Safetensors::read(matte::findModel(model))), options);
     };
 }
 
-/// Where the processor has to do all the work, frame after frame, the light model does it, unless `model` names
-/// another: from the beginning, or once the GPU has failed.
-std::unique_ptr<matte::Engine> makeFrameEngine(const std::string& model, matte::EngineOptions options) {
-    if (model.empty()) options.cpuNetwork = [] { return loadNetwork(kLiteModel); };
-    return makeEngine(model, options);
-}
-
 matte::PhotoSession::EngineFactory videoEngine(const matte::CommandLine& line) {
-    return [options = line.engine, model = line.model.toStdString()] { return makeFrameEngine(model, options); };
+    return [options = line.engine, model = line.model.toStdString()] { return matte::makeFrameEngine(model, options); };
 }
 
 /// `methods` says by which method its network runs.
@@ -59,9 +43,9 @@ matte::PhotoSession::EngineFactory liveEngine(const matte::CommandLine& line,
         [given = line.engine, named = line.model.toStdString(), methods, drawing]() -> std::unique_ptr<matte::Engine> {
             matte::EngineOptions options = given;
             options.windowsDevice = drawing->uuid();
-            auto engine = makeFrameEngine(named, options);
+            auto engine = matte::makeFrameEngine(named, options);
             const bool isLite = named.empty() && engine->info().kind == matte::EngineKind::cpu;
-            const std::string model = isLite ? kLiteModel : named;
+            const std::string model = isLite ? matte::kLiteModel : named;
             const matte::ladder::SwitchingEngine::Setup setup{[model] { return loadModel(model); }, options};
             return std::make_unique<matte::ladder::SwitchingEngine>(std::move(engine), setup, methods);
         };

@@ -14,8 +14,8 @@
 #include "inference/cli/picture_list.h"
 #include "inference/cli/progress_bar.h"
 #include "inference/io/video_writer.h"
+#include "inference/live/frame_engine.h"
 #include "inference/live/video_export.h"
-#include "inference/model/default_model.h"
 
 namespace matte {
 namespace {
@@ -28,14 +28,6 @@ const char* const kFooter =
     "transparent it is webm (VP9) or mov (ProRes 4444). Every frame keeps its time, and the video's sound goes along "
     "as\n"
     "it is where the form can hold it. OUT appears only when it is whole.\n";
-
-/// On a processor the light model on frames as large as photos: it scores there as the other one does, in a third of
-/// the time.
-constexpr char kLiteModel[] = "portrait-lite";
-
-std::unique_ptr<Engine> makeEngine(const std::string& model, const EngineOptions& options) {
-    return Engine::create(UNet::load(Safetensors::read(findModel(model))), options);
-}
 
 double secondsSince(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -107,11 +99,10 @@ ExitCode runVideoCommand(const VideoOptions& options, std::stop_token stop) {
     // Before the model is loaded.
     checkVideoTarget(job.output, background.kind == Background::Kind::transparent && !options.matteOnly);
     job.look = readLook(options.look, background, !options.matteOnly);
-    job.look.fineDetail = true;  // there is time for it
-    auto engine = makeEngine(options.model, options.engine);
-    if (options.model.empty() && engine->info().kind == EngineKind::cpu) {
-        engine = makeEngine(kLiteModel, options.engine);
-    }
+    // There is time for it: on frames as large as photos the light model scores as the other one does, in a third of
+    // the time.
+    job.look.fineDetail = true;
+    const auto engine = makeFrameEngine(options.model, options.engine);
     for (const auto& warning : engine->info().warnings) printMessage(warning);
 
     constexpr int kSteps = 1000;

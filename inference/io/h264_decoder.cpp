@@ -75,12 +75,13 @@ struct H264Decoder::Work {
     bool decode(const Unit& unit);
     void giveOut();
 
-    std::mutex mutex;  // guards what follows, up to the decoding thread's own
-    std::condition_variable_any changed;
+    std::mutex mutex;  // guards the next three
     std::deque<Unit> units;
     std::vector<std::vector<std::uint8_t>> spare;  // their memory, to be used again
     bool needsKey = true;
+    std::condition_variable_any changed;
 
+    // The decoding thread's:
     const std::function<void(Frame)> deliver;
     const std::function<void()> fail;
     FramePool pool;

@@ -94,8 +94,8 @@ public:
         tellsReaders_ = device_.file->control(VIDIOC_SUBSCRIBE_EVENT, &readers) >= 0;
         isWatched_ = !tellsReaders_;
         write();  // before that it is no camera for others
-        setOwnName(device_.label);
         thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+        setOwnName(device_.label);
     }
     ~LoopbackCamera() override { setOwnName(""); }
 

@@ -112,4 +112,5 @@ cv::Mat VideoConverter::tonesMapped(const ToneMap::Signal& signal) {
     }
     return mapped_;
 }
+
 }  // namespace matte

@@ -119,7 +119,8 @@ struct VideoReader::State {
             const int received = avcodec_receive_frame(codec.get(), frame.get());
             if (received < 0 && (!isDraining || isEnded)) return false;
             if (received < 0) isEnded = true;
-            if (!deinterlacer && received == 0 && Deinterlacer::isNeededFor(*frame)) {
+            if (received == 0 && !isInterlaced && Deinterlacer::isNeededFor(*frame)) {
+                isInterlaced = true;
                 deinterlacer = Deinterlacer::make(*frame, stream->time_base);
             }
             if (!deinterlacer || (received == 0 && !hasItsSize())) return received == 0;
@@ -137,7 +138,8 @@ struct VideoReader::State {
     std::optional<VideoConverter> converter;
     std::optional<Clock::time_point> until;
     Patience patience;
-    std::unique_ptr<Deinterlacer> deinterlacer;
+    bool isInterlaced = false;                                            ///< a picture was
+    std::unique_ptr<Deinterlacer> deinterlacer;                           ///< null where there is none
     bool isDraining = false, isEnded = false;                             ///< there are no more packets; nor pictures
     int sinceFrame = 0;                                                   ///< packets for the decoder
     double first = std::numeric_limits<double>::quiet_NaN(), latest = 0;  ///< seconds
@@ -235,6 +237,7 @@ bool VideoReader::rewind() {
     }
     avcodec_flush_buffers(s.codec.get());
     s.deinterlacer.reset();
+    s.isInterlaced = false;
     s.isDraining = s.isEnded = false;
     s.latest = 0;
     return true;

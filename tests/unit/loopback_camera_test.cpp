@@ -14,12 +14,14 @@
 #include "inference/error.h"
 #include "inference/io/loopback_camera.h"
 #include "inference/io/v4l2_device.h"
+#include "tests/support/eventually.h"
 
 namespace matte {
 namespace {
 
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
+using test::eventually;
 
 struct FakeLoopback {
     std::string driver = "v4l2 loopback", card = "Dummy video device (0x0000)";
@@ -115,15 +117,6 @@ private:
     bool hasNews_ = false;
 };
 
-template <typename Condition>
-bool soon(const Condition& isSo) {
-    for (const auto until = std::chrono::steady_clock::now() + 10s; std::chrono::steady_clock::now() < until;) {
-        if (isSo()) return true;
-        std::this_thread::sleep_for(2ms);
-    }
-    return false;
-}
-
 Image plain(std::uint8_t level) {
     Image image({320, 180}, PixelFormat::rgba8);
     std::memset(image.row(0), level, image.bytes());
@@ -151,11 +144,11 @@ TEST(LoopbackCamera, ShowsWhatIsShownToWhoeverReads) {
     EXPECT_EQ(module.written(), 1) << "nobody reads";
 
     module.setReaders(1);
-    ASSERT_TRUE(soon([&] { return camera->isWatched(); }));
+    ASSERT_TRUE(eventually([&] { return camera->isWatched(); }));
     camera->show(plain(255).view());
-    EXPECT_TRUE(soon([&] { return lumaIn(module.lastFrame()) >= kWhite - 1; }));
+    EXPECT_TRUE(eventually([&] { return lumaIn(module.lastFrame()) >= kWhite - 1; }));
     camera->showNothing();
-    EXPECT_TRUE(soon([&] { return lumaIn(module.lastFrame()) == kBlack; }));
+    EXPECT_TRUE(eventually([&] { return lumaIn(module.lastFrame()) == kBlack; }));
 }
 
 TEST(LoopbackCamera, WritesWhatStandsStillAgain) {
@@ -163,7 +156,7 @@ TEST(LoopbackCamera, WritesWhatStandsStillAgain) {
     module.all["/dev/video4"] = {};
     const auto camera = openLoopbackCamera(module);
     module.setReaders(1);
-    EXPECT_TRUE(soon([&] { return module.written() > 20; }));
+    EXPECT_TRUE(eventually([&] { return module.written() > 20; }));
 }
 
 TEST(LoopbackCamera, ShowsNothingOldToTheNextReader) {
@@ -171,14 +164,14 @@ TEST(LoopbackCamera, ShowsNothingOldToTheNextReader) {
     module.all["/dev/video4"] = {};
     const auto camera = openLoopbackCamera(module);
     module.setReaders(1);
-    ASSERT_TRUE(soon([&] { return camera->isWatched(); }));
+    ASSERT_TRUE(eventually([&] { return camera->isWatched(); }));
     camera->show(plain(255).view());
-    ASSERT_TRUE(soon([&] { return lumaIn(module.lastFrame()) >= kWhite - 1; }));
+    ASSERT_TRUE(eventually([&] { return lumaIn(module.lastFrame()) >= kWhite - 1; }));
     module.setReaders(0);
-    ASSERT_TRUE(soon([&] { return !camera->isWatched(); }));
+    ASSERT_TRUE(eventually([&] { return !camera->isWatched(); }));
     const int before = module.written();
     module.setReaders(1);
-    ASSERT_TRUE(soon([&] { return module.written() > before; }));
+    ASSERT_TRUE(eventually([&] { return module.written() > before; }));
     EXPECT_EQ(lumaIn(module.lastFrame()), kBlack);
 }
 
@@ -189,7 +182,7 @@ TEST(LoopbackCamera, IsAlwaysWatchedWhereReadersAreNotTold) {
     const auto camera = openLoopbackCamera(module);
     EXPECT_TRUE(camera->isWatched());
     camera->show(plain(255).view());
-    EXPECT_TRUE(soon([&] { return lumaIn(module.lastFrame()) >= kWhite - 1; }));
+    EXPECT_TRUE(eventually([&] { return lumaIn(module.lastFrame()) >= kWhite - 1; }));
 }
 
 TEST(LoopbackCamera, PrefersTheDeviceThatIsNamedForIt) {
@@ -231,7 +224,7 @@ TEST(LoopbackCamera, SaysWhenItIsGone) {
     const auto camera = openLoopbackCamera(module);
     EXPECT_EQ(camera->problem(), "");
     module.writeFault = -ENODEV;
-    EXPECT_TRUE(soon([&] { return !camera->problem().empty() && !camera->isWatched(); }));
+    EXPECT_TRUE(eventually([&] { return !camera->problem().empty() && !camera->isWatched(); }));
 }
 
 TEST(LoopbackCamera, IsNoneOfTheCamerasThatMatteListsItself) {

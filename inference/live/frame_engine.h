@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine for frame after frame: live pictures, and videos that are written. Any thread.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "inference/engine.h"
+
+namespace matte {
+
+/// The light one of the models that come with the program, as findModel() knows it.
+inline constexpr char kLiteModel[] = "portrait-lite";
+
+/// With the model that people mean by `model`, as findModel() takes it. Without one it is the default, and where the
+/// processor has to do all the work, from the beginning or once the GPU has failed, the light one. Throws what
+/// findModel(), UNet::load() and Engine::create() do.
+std::unique_ptr<Engine> makeFrameEngine(const std::string& model, EngineOptions options);
+
+}  // namespace matte
