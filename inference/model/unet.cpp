@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
 #include <set>
 #include <sstream>
 
@@ -44,10 +45,10 @@ public:
     }
 
     /// A [a, b, kernel, kernel] tensor; a and b are returned by the shape.
-    const Safetensors::Tensor& kernel(const std::string& name, int side) {
+    const Safetensors::Tensor& kernel(const std::string& name, std::initializer_list<int> sides) {
         const Safetensors::Tensor& tensor = take(name);
         const auto& shape = tensor.shape;
-        const bool square = shape.size() == 4 && shape[2] == side && shape[3] == side;
+        const bool square = shape.size() == 4 && shape[2] == shape[3] && std::ranges::count(sides, shape[2]) > 0;
         if (!square || shape[0] > kMaxChannels || shape[1] > kMaxChannels) refuse("'" + name + "' has the wrong shape");
         return tensor;
     }
@@ -88,8 +89,12 @@ std::vector<float> biasOrZero(Reader& reader, const std::string& name, int chann
 }
 
 /// `conv` (with its bias, if any) and the batch norm `norm` behind it, if any.
-Filter readConv(Reader& reader, const std::string& conv, const std::string& norm, int side, double epsilon) {
-    const Safetensors::Tensor& tensor = reader.kernel(conv + ".weight", side);
+Filter readConv(Reader& reader,
+                const std::string& conv,
+                const std::string& norm,
+                std::initializer_list<int> sides,
+                double epsilon) {
+    const Safetensors::Tensor& tensor = reader.kernel(conv + ".weight", sides);
     Filter filter{int(tensor.shape[0]), int(tensor.shape[1]), tensor.values, {}};
     filter.bias = biasOrZero(reader, conv + ".bias", filter.outChannels);
     if (!norm.empty() && reader.has(norm + ".weight")) foldBatchNorm(reader, norm, epsilon, filter);
@@ -98,7 +103,7 @@ Filter readConv(Reader& reader, const std::string& conv, const std::string& norm
 
 /// A transposed convolution is stored [in, out, 2, 2]; ours is [out, in, 2, 2] like every other filter.
 Filter readUpConv(Reader& reader, const std::string& name) {
-    const Safetensors::Tensor& tensor = reader.kernel(name + ".weight", 2);
+    const Safetensors::Tensor& tensor = reader.kernel(name + ".weight", {2});
     Filter filter{int(tensor.shape[1]), int(tensor.shape[0]), std::vector<float>(tensor.values.size()), {}};
     for (int i = 0; i < filter.inChannels; ++i) {
         for (int o = 0; o < filter.outChannels; ++o) {
@@ -119,18 +124,117 @@ double metadataNumber(const Safetensors& file, const std::string& key, double ot
     return stream >> value ? value : otherwise;
 }
 
+/// Appends the layers of a file to a network's table, block by block.
+class Builder {
+public:
+    Builder(Reader& reader, double epsilon, std::vector<Tensor>& tensors, std::vector<Conv>& layers)
+        : reader_(reader), epsilon_(epsilon), tensors_(tensors), layers_(layers) {}
+
+    int addTensor(const std::string& name, int channels, int level) {
+        tensors_.push_back({name, channels, level});
+        return int(tensors_.size()) - 1;
+    }
+
+    /// A row of the table that has everything but its output, which lies at `level`.
+    int add(Conv conv, int level) {
+        const bool depthwise = conv.kind == ConvKind::depthwise;
+        const int inputs = channels(conv.in0) + (conv.in1 == kNoTensor ? 0 : channels(conv.in1));
+        if ((depthwise ? conv.filter.outChannels : conv.filter.inChannels) != inputs) {
+            reader_.refuse("'" + conv.name + "' does not take what the layer before it gives");
+        }
+        if (depthwise && conv.filter.inChannels != 1) {
+            reader_.refuse("'" + conv.name + ".weight' has the wrong shape");
+        }
+        const int out = conv.out = addTensor(conv.name, conv.filter.outChannels, level);
+        layers_.push_back(std::move(conv));
+        return out;
+    }
+
+    /// The 3x3 convolutions conv1 and conv2 of `block`, the latter where there is one.
+    int addConvs(const std::string& block, int in0, int in1, int level, int stride = 1) {
+        for (int n = 1; n == 1 || (n == 2 && reader_.has(block + ".conv2.weight")); ++n) {
+            const std::string name = block + ".conv" + std::to_string(n);
+            in0 = add({.name = name,
+                       .kind = ConvKind::conv3x3,
+                       .in0 = in0,
+                       .in1 = in1,
+                       .filter = read(block, n, {3}),
+                       .stride = stride},
+                      level);
+            in1 = kNoTensor;
+        }
+        return in0;
+    }
+
+    /// One bottleneck: conv1 (unless it is left out) to more channels, conv2 depthwise, conv3 to few.
+    int addBottleneck(const std::string& block, int in, int level, int stride) {
+        int at = in;
+        if (reader_.has(block + ".conv1.weight")) {
+            at = add({.name = block + ".conv1", .kind = ConvKind::pointwise, .in0 = at, .filter = read(block, 1, {1})},
+                     tensors_[std::size_t(in)].level);
+        }
+        at = add({.name = block + ".conv2",
+                  .kind = ConvKind::depthwise,
+                  .in0 = at,
+                  .filter = read(block, 2, {3, 5}),
+                  .stride = stride},
+                 level);
+        Filter filter = read(block, 3, {1});
+        const bool adds = stride == 1 && filter.outChannels == channels(in);
+        return add({.name = block + ".conv3",
+                    .kind = ConvKind::pointwise,
+                    .in0 = at,
+                    .filter = std::move(filter),
+                    .added = adds ? in : kNoTensor,
+                    .relu = false},
+                   level);
+    }
+
+    /// A level of the encoder that reads `above`, the level before it; its last tensor.
+    int addLevel(int above, int level) {
+        const std::string name = "down" + std::to_string(level + 1);
+        if (!hasBottlenecks(level)) {
+            if (level > 0) above = layers_.back().pooled = addTensor(name + ".pool", channels(above), level);
+            return addConvs(name, above, kNoTensor, level);
+        }
+        // The first level of bottlenecks may read the picture, halved by a convolution of its own: the stem.
+        const bool stem = level == 1 && reader_.has(name + ".conv1.weight");
+        int at = stem ? addConvs(name, 0, kNoTensor, level, 2) : above;
+        for (int n = 1; reader_.has(name + ".block" + std::to_string(n) + ".conv2.weight"); ++n) {
+            at = addBottleneck(name + ".block" + std::to_string(n), at, level, n == 1 && !stem ? 2 : 1);
+        }
+        return at;
+    }
+
+    [[nodiscard]] bool hasBottlenecks(int level) const {
+        return reader_.has("down" + std::to_string(level + 1) + ".block1.conv2.weight");
+    }
+
+private:
+    [[nodiscard]] int channels(int tensor) const { return tensors_[std::size_t(tensor)].channels; }
+
+    Filter read(const std::string& block, int number, std::initializer_list<int> sides) {
+        const std::string n = std::to_string(number);
+        return readConv(reader_, block + ".conv" + n, block + ".bn" + n, sides, epsilon_);
+    }
+
+    Reader& reader_;
+    double epsilon_;
+    std::vector<Tensor>& tensors_;
+    std::vector<Conv>& layers_;
+};
+
 }  // namespace
+
+int Filter::side() const {
+    const std::size_t area = weights.size() / (std::size_t(outChannels) * std::size_t(inChannels));
+    return int(std::lround(std::sqrt(double(area))));
+}
 
 UNet UNet::load(const Safetensors& file) {
     Reader reader(file);
     UNet net;
     net.name_ = file.name();
-    while (reader.has("down" + std::to_string(net.levels_ + 1) + ".conv1.weight") && net.levels_ <= kMaxLevels) {
-        ++net.levels_;
-    }
-    if (net.levels_ < kMinLevels || net.levels_ > kMaxLevels) {
-        reader.refuse("it has " + std::to_string(net.levels_) + " levels named down1, down2, …");
-    }
     const double epsilon = metadataNumber(file, "bn_eps", 1e-5);
     if (!(epsilon >= 0 && epsilon < 1)) reader.refuse("its metadata 'bn_eps' is not a small positive number");
     const auto readSide = [&](const std::string& key, int otherwise) {
@@ -141,45 +245,37 @@ UNet UNet::load(const Safetensors& file) {
     net.longestSide_ = readSide("longest_side", net.longestSide_);
     net.photoSide_ = readSide("photo_side", net.longestSide_);
 
-    const auto addTensor = [&](const std::string& name, int channels, int level) {
-        net.tensors_.push_back({name, channels, level});
-        return int(net.tensors_.size()) - 1;
+    Builder builder(reader, epsilon, net.tensors_, net.layers_);
+    const auto hasLevel = [&](int level) {
+        return builder.hasBottlenecks(level) || reader.has("down" + std::to_string(level + 1) + ".conv1.weight");
     };
-    const auto addConv = [&](const std::string& name, ConvKind kind, int in0, int in1, int level, Filter filter) {
-        const int channels = net.tensors_[in0].channels + (in1 == kNoTensor ? 0 : net.tensors_[in1].channels);
-        if (filter.inChannels != channels) reader.refuse("'" + name + "' does not take what the layer before it gives");
-        const int out = addTensor(name, filter.outChannels, level);
-        net.layers_.push_back({name, kind, in0, in1, out, kNoTensor, std::move(filter)});
-        return out;
-    };
-    const auto addBlock = [&](const std::string& block, int in0, int in1, int level) {
-        for (const std::string n : {"1", "2"}) {
-            Filter filter = readConv(reader, block + ".conv" + n, block + ".bn" + n, 3, epsilon);
-            in0 = addConv(block + ".conv" + n, ConvKind::conv3x3, in0, in1, level, std::move(filter));
-            in1 = kNoTensor;
-        }
-        return in0;
-    };
+    while (hasLevel(net.levels_) && net.levels_ <= kMaxLevels) ++net.levels_;
+    if (net.levels_ < kMinLevels || net.levels_ > kMaxLevels) {
+        reader.refuse("it has " + std::to_string(net.levels_) + " levels named down1, down2, …");
+    }
 
-    int at = addTensor("input", 3, 0);
+    int at = builder.addTensor("input", 3, 0);
     std::vector<int> skips;
     for (int level = 0; level < net.levels_; ++level) {
-        const std::string block = "down" + std::to_string(level + 1);
-        const int out = addBlock(block, at, kNoTensor, level);
-        if (level + 1 == net.levels_) {
-            at = out;
-            break;
-        }
-        skips.push_back(out);
-        at = net.layers_.back().pooled = addTensor(block + ".pool", net.tensors_[out].channels, level + 1);
+        at = builder.addLevel(at, level);
+        skips.push_back(at);
     }
     for (int level = net.levels_ - 2; level >= 0; --level) {
         const std::string block = "up" + std::to_string(net.levels_ - 1 - level);
-        Filter up = readUpConv(reader, block + ".upconv");
-        const int upsampled = addConv(block + ".upconv", ConvKind::up2x2, at, kNoTensor, level, std::move(up));
-        at = addBlock(block, skips[std::size_t(level)], upsampled, level);
+        const int upsampled = builder.add({.name = block + ".upconv",
+                                           .kind = ConvKind::up2x2,
+                                           .in0 = at,
+                                           .filter = readUpConv(reader, block + ".upconv"),
+                                           .relu = false},
+                                          level);
+        at = builder.addConvs(block, skips[std::size_t(level)], upsampled, level);
     }
-    addConv("out", ConvKind::head1x1, at, kNoTensor, 0, readConv(reader, "out", "", 1, epsilon));
+    builder.add({.name = "out",
+                 .kind = ConvKind::head1x1,
+                 .in0 = at,
+                 .filter = readConv(reader, "out", "", {1}, epsilon),
+                 .relu = false},
+                0);
     if (net.layers_.back().filter.outChannels != 1) reader.refuse("its last layer has more than one channel");
     reader.checkAllTaken();
     return net;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // UNet: the network as a table of convolutions in the order in which they run, built from the shapes of a model file's
 // tensors alone, with batch norm folded into each convolution. Both engines walk the same table. Architecture:
-// Ronneberger, Fischer, Brox, "U-Net", 2015, with padded 3x3 convolutions. Any thread: it is never changed after
-// load().
+// Ronneberger, Fischer, Brox, "U-Net", 2015, with padded 3x3 convolutions. A level of the encoder may instead be a row
+// of bottlenecks (Sandler et al., "MobileNetV2", 2018): 1x1 to more channels, depthwise, 1x1 to few, and what came in
+// added where nothing changed its shape. Any thread: it is never changed after load().
 #pragma once
 
 #include <array>
@@ -14,16 +15,18 @@
 
 namespace matte {
 
-/// A convolution's weights after folding: [outChannels, inChannels, k, k] with k = 3 (conv3x3), 2 (up2x2) or 1
-/// (head1x1), and a bias for each output channel.
+/// A convolution's weights after folding: [outChannels, inChannels, k, k] with k = 3 (conv3x3), 2 (up2x2), 1 (head1x1,
+/// pointwise), or 3 or 5 and one input channel for each output channel (depthwise); and a bias for each output channel.
 struct Filter {
     int outChannels = 0, inChannels = 0;
     std::vector<float> weights;
     std::vector<float> bias;
+    [[nodiscard]] int side() const;  ///< k
 };
 
 /// conv3x3: padding 1, then ReLU. up2x2: transposed, stride 2, no activation. head1x1: one channel, then sigmoid.
-enum class ConvKind { conv3x3 = 1, up2x2, head1x1 };
+/// depthwise: each channel by itself, padding k / 2, then ReLU. pointwise: 1x1, then ReLU, or a tensor added and none.
+enum class ConvKind { conv3x3 = 1, up2x2, head1x1, depthwise, pointwise };
 
 /// An activation: [H >> level, W >> level, channels] for a network input of [H, W, 3].
 struct Tensor {
@@ -44,12 +47,15 @@ struct Conv {
     int out = 0;
     int pooled = kNoTensor;  ///< also written: out after 2x2 max-pooling
     Filter filter;
+    int stride = 1;          ///< 2: a depthwise that begins a level, and the conv3x3 before the first such
+    int added = kNoTensor;   ///< pointwise: of the same shape as out
+    bool relu = true;        ///< as `kind` says
 };
 
 class UNet {
 public:
     /// Throws Error(model) when the tensors are not exactly those of a U-Net of 3 to 8 levels, or hold a NaN or an
-    /// infinity.
+    /// infinity. Names and shapes are in resources/README.md.
     static UNet load(const Safetensors& file);
 
     [[nodiscard]] const std::vector<Conv>& layers() const { return layers_; }

@@ -32,7 +32,7 @@ mkdir -p "$run"
 (sleep "$(python3 -c "print(int($minutes * 30))")" && nvidia-smi --query-gpu=power.draw,utilization.gpu --format=csv,noheader 2>/dev/null >"$run/power") &
 
 # The time limit only ends a run that hangs: what it last saved is exported all the same.
-limit=$(python3 -c "print(int($minutes * 60 + 50))")
+limit=$(python3 -c "print(int($minutes * 60 + 75))")
 timeout -k 5 "$limit" python3 "$HERE/train.py" "$WORK/data" --model "$name" --out "$run" --minutes "$minutes" --total-minutes "$total" \
     --gpus "${GPUS:-1}" --scores "$@" 2>&1 | tee "$OUT/$name.log"
 [ -s "$run/power" ] && tee -a "$OUT/$name.log" <"$run/power"

@@ -10,6 +10,7 @@ Parallel", 2020). How far the replicas' scores lie apart tells what chance does 
 import argparse
 import contextlib
 import copy
+import itertools
 import os
 import time
 
@@ -20,6 +21,7 @@ import data
 import evaluate
 import losses
 import model
+import pretrained
 import scene
 import schedule
 from team import Team, launch
@@ -31,7 +33,7 @@ CLIP = 2.0  # the longest gradient that is followed
 def parse(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", help="folder of packs")
-    parser.add_argument("--model", default="portrait", choices=model.WIDTHS)
+    parser.add_argument("--model", default="portrait", choices=model.SHAPES)
     parser.add_argument("--out", default="run", help="folder for checkpoint.pt")
     parser.add_argument("--minutes", type=float, default=8)
     parser.add_argument("--total-minutes", type=float, help="length of the whole schedule; default: --minutes")
@@ -40,6 +42,7 @@ def parse(argv=None):
     parser.add_argument("--stop-after", type=int, help="stop this run at this step of the schedule")
     parser.add_argument("--megapixels", type=float, default=5.0, help="pixels of a batch on each GPU")
     parser.add_argument("--rate", type=float, default=2e-3)
+    parser.add_argument("--encoder-rate", type=float, default=1.0, help="multiplies the rate of what pretrained.py took over")
     parser.add_argument("--decay", type=float, default=0.04, help="of weights, as in AdamW")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--init", help="a model file to start from instead of random weights")
@@ -73,16 +76,18 @@ class Trainer:
         self.args, self.team, self.people, self.backgrounds = args, team, people, backgrounds
         device = team.device
         torch.manual_seed(args.seed)
-        net = model.load_model(args.init)[0] if args.init else model.UNet(model.WIDTHS[args.model])
+        net = model.load_model(args.init)[0] if args.init else model.UNet(*model.SHAPES[args.model])
         self.norms = [module for module in net.modules() if isinstance(module, torch.nn.BatchNorm2d)]
         for norm in self.norms:
             norm.momentum = BN_MOMENTUM
         self.net = net.train().to(device, memory_format=torch.channels_last)
         self.gradients = gathered(self.net.parameters())
         self.ema = copy.deepcopy(self.net).eval().requires_grad_(False)
-        weights = [p for p in self.net.parameters() if p.ndim > 1]
-        others = [p for p in self.net.parameters() if p.ndim == 1]
-        groups = [{"params": weights, "weight_decay": args.decay}, {"params": others, "weight_decay": 0.0}]
+        groups = []
+        for matrix, taken in itertools.product((True, False), (False, True)):
+            chosen = [p for name, p in self.net.named_parameters() if (p.ndim > 1) == matrix and pretrained.pretrained(name) == taken]
+            if chosen:
+                groups.append({"params": chosen, "weight_decay": args.decay * matrix, "scale": args.encoder_rate if taken else 1.0})
         self.optimizer = torch.optim.AdamW(groups, lr=args.rate, betas=(0.9, 0.98), **({"fused": True} if device.type == "cuda" else {}))
         self.teacher = model.folded(model.load_model(args.teacher)[0]).to(device, memory_format=torch.channels_last) if args.teacher else None
         self.fresh = 0  # steps since the optimiser was new
@@ -175,7 +180,7 @@ class Trainer:
         self.team.average(self.gradients)
         self.gradients *= (CLIP / (self.gradients.norm() + 1e-6)).clamp(max=1)
         for group in self.optimizer.param_groups:
-            group["lr"] = self.rate()
+            group["lr"] = self.rate() * group["scale"]
         self.optimizer.step()
         self.step += 1
         self.fresh += 1
