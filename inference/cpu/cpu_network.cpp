@@ -17,12 +17,18 @@ using Dims = memory::dims;
 
 /// What a primitive does besides the sum of products.
 struct Fused {
-    bool addToOutput = false, relu = false, sigmoid = false;
+    bool addToOutput = false;
+    memory added = {};  ///< a tensor like the output
+    bool relu = false, sigmoid = false;
 };
+
+/// Where a primitive with Fused::added takes it from.
+constexpr int kAddedArgument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1;
 
 dnnl::primitive_attr attributes(const Fused& fused) {
     dnnl::post_ops ops;
     if (fused.addToOutput) ops.append_sum(1.0F);
+    if (fused.added) ops.append_binary(dnnl::algorithm::binary_add, fused.added.get_desc());
     const auto activation = [&](dnnl::algorithm algorithm) {
 #if DNNL_VERSION_MAJOR >= 3
         ops.append_eltwise(algorithm, 0.0F, 0.0F);
@@ -43,9 +49,10 @@ dnnl::convolution_forward::primitive_desc describeConv(const dnnl::engine& engin
                                                        const memory::desc& weights,
                                                        const memory::desc& bias,
                                                        const memory::desc& dst,
+                                                       memory::dim stride,
                                                        memory::dim padding,
                                                        const dnnl::primitive_attr& attr) {
-    const Dims strides{1, 1}, pad{padding, padding};
+    const Dims strides{stride, stride}, pad{padding, padding};
     constexpr auto kind = dnnl::prop_kind::forward_inference;
     constexpr auto algorithm = dnnl::algorithm::convolution_direct;
 #if DNNL_VERSION_MAJOR >= 3
@@ -190,18 +197,22 @@ struct CpuNetwork::State {
     /// One of a layer's inputs: the filter's input channels from `firstChannel` on.
     void addConv(const Conv& layer, int input, int firstChannel, const Fused& fused) {
         const Tensor& in = unet.tensors()[std::size_t(input)];
-        const memory::dim side = layer.kind == ConvKind::conv3x3 ? 3 : 1;
+        const memory::dim side = layer.filter.side(), outputs = layer.filter.outChannels;
+        const bool depthwise = layer.kind == ConvKind::depthwise;
         memory& src = tensors[std::size_t(input)];
         memory& dst = tensors[std::size_t(layer.out)];
-        const Dims dims{layer.filter.outChannels, in.channels, side, side};
-        const memory::desc plain(dims, memory::data_type::f32, memory::format_tag::oihw);
+        const Dims dims = depthwise ? Dims{outputs, 1, 1, side, side} : Dims{outputs, in.channels, side, side};
+        const memory::desc plain(dims, memory::data_type::f32,
+                                 depthwise ? memory::format_tag::goihw : memory::format_tag::oihw);
         const memory::desc any(dims, storage(), memory::format_tag::any);
-        const memory::desc bias({dims[0]}, memory::data_type::f32, memory::format_tag::x);
+        const memory::desc bias({outputs}, memory::data_type::f32, memory::format_tag::x);
         const auto described = describeConv(engine, src.get_desc(), any, fused.addToOutput ? memory::desc() : bias,
-                                            dst.get_desc(), side / 2, attributes(fused));
+                                            dst.get_desc(), layer.stride, side / 2, attributes(fused));
         Step step{dnnl::convolution_forward(described), {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}}};
+        if (fused.added) step.arguments[kAddedArgument] = fused.added;
         step.arguments[DNNL_ARG_WEIGHTS] =
-            packed(sliceInputs(layer.filter, firstChannel, in.channels), plain, described.weights_desc());
+            packed(depthwise ? layer.filter.weights : sliceInputs(layer.filter, firstChannel, in.channels), plain,
+                   described.weights_desc());
         if (!fused.addToOutput) step.arguments[DNNL_ARG_BIAS] = packed(layer.filter.bias, bias, bias);
         addStep(layer.name, described.impl_info_str(), std::move(step));
     }
@@ -253,6 +264,12 @@ struct CpuNetwork::State {
             }
             case ConvKind::up2x2: addUpConv(layer); break;
             case ConvKind::head1x1: addConv(layer, layer.in0, 0, {.sigmoid = true}); break;
+            case ConvKind::depthwise: addConv(layer, layer.in0, 0, {.relu = true}); break;
+            case ConvKind::pointwise: {
+                const memory added = layer.added == kNoTensor ? memory() : tensors[std::size_t(layer.added)];
+                addConv(layer, layer.in0, 0, {.added = added, .relu = layer.relu});
+                break;
+            }
         }
         if (layer.pooled != kNoTensor) addPool(layer);
     }

@@ -24,7 +24,8 @@ double layerFlops(const UNet& network, const Conv& layer, Size input) {
 
 double layerBytes(const UNet& network, const Conv& layer, Size input, int bytesPerValue) {
     double values = double(layer.filter.weights.size() + layer.filter.bias.size());
-    for (const int tensor : {layer.in0, layer.in1, layer.added, layer.out, layer.pooled}) values += valuesOf(network, tensor, input);
+    for (const int tensor : {layer.in0, layer.in1, layer.added, layer.out, layer.pooled})
+        values += valuesOf(network, tensor, input);
     return values * bytesPerValue;
 }
 

@@ -150,9 +150,10 @@ public:
         return out;
     }
 
-    /// The 3x3 convolutions conv1 and conv2 of `block`, the latter where there is one.
+    /// The 3x3 convolutions conv1 and conv2 of `block`, the latter where there is one; with a stride of 2 conv1 alone.
     int addConvs(const std::string& block, int in0, int in1, int level, int stride = 1) {
-        for (int n = 1; n == 1 || (n == 2 && reader_.has(block + ".conv2.weight")); ++n) {
+        const int count = stride == 1 && reader_.has(block + ".conv2.weight") ? 2 : 1;
+        for (int n = 1; n <= count; ++n) {
             const std::string name = block + ".conv" + std::to_string(n);
             in0 = add({.name = name,
                        .kind = ConvKind::conv3x3,
@@ -207,7 +208,7 @@ public:
     }
 
     [[nodiscard]] bool hasBottlenecks(int level) const {
-        return reader_.has("down" + std::to_string(level + 1) + ".block1.conv2.weight");
+        return level > 0 && reader_.has("down" + std::to_string(level + 1) + ".block1.conv2.weight");
     }
 
 private:

@@ -1,19 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes unet_small.safetensors and unet_small_activations.safetensors: a small U-Net with random weights and lived-in batch-norm statistics, an input, and what PyTorch computes
-from it after every block, in f32. The tests hold both engines against it. Run once with Debian's python3-torch; the file is committed.
+from it after every block, in f32; and unet_mobile.safetensors and its activations, the same of the trainer's network with an encoder of bottlenecks. The tests hold both
+engines against them. Run once with Debian's python3-torch; the files are committed.
 
     python3 tests/reference/dump_network.py tests/data
 """
 import json
+import os
 import struct
 import sys
 
 import torch
 from torch import nn
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inference", "training"))
+import model  # noqa: E402
+
 WIDTHS = (6, 10, 16, 24)
 HEIGHT, WIDTH = 40, 56
+MOBILE = ((6, model.mobile((3, 1, 8, 1)), model.mobile((5, 6, 12, 2)), model.mobile((3, 4, 20, 2)), 16), (6, 8, 12, 16))
 
 
 class Block(nn.Module):
@@ -77,7 +83,10 @@ def save(path, tensors, metadata):
 def random_network(widths, seed):
     """Of the seed alone, and with batch norms that do something."""
     torch.manual_seed(seed)
-    net = UNet(widths)
+    return lived_in(UNet(widths))
+
+
+def lived_in(net):
     for module in net.modules():
         if isinstance(module, nn.BatchNorm2d):
             nn.init.uniform_(module.weight, 0.7, 1.4)
@@ -89,17 +98,30 @@ def random_network(widths, seed):
     return net
 
 
+def write(folder, name, net, image, blocks):
+    weights = model.exported(net.state_dict())
+    save(f"{folder}/{name}.safetensors", weights, {"architecture": "unet", "bn_eps": "1e-5"})
+    # nhwc, as both engines keep their activations
+    dumped = {block: value[0].permute(1, 2, 0) for block, value in {"input": image, **blocks}.items()}
+    save(f"{folder}/{name}_activations.safetensors", dumped, {"torch": torch.__version__.split("+")[0]})
+
+
+@torch.no_grad()
 def main(folder):
     net = random_network(WIDTHS, 20)
-    image = torch.randn(1, 3, HEIGHT, WIDTH)
-    blocks = {}
-    with torch.no_grad():
-        net(image, blocks)
-    weights = {k: v for k, v in net.state_dict().items() if not k.endswith("num_batches_tracked")}
-    save(f"{folder}/unet_small.safetensors", weights, {"architecture": "unet", "bn_eps": "1e-5"})
-    # nhwc, as both engines keep their activations
-    dumped = {name: value[0].permute(1, 2, 0) for name, value in {"input": image, **blocks}.items()}
-    save(f"{folder}/unet_small_activations.safetensors", dumped, {"torch": torch.__version__.split("+")[0]})
+    image, blocks = torch.randn(1, 3, HEIGHT, WIDTH), {}
+    net(image, blocks)
+    write(folder, "unet_small", net, image, blocks)
+
+    torch.manual_seed(21)
+    net = lived_in(model.UNet(*MOBILE))
+    image, blocks = torch.randn(1, 3, 32, 48), {}
+    for block, module in net.named_children():
+        if block != "aux":
+            module.register_forward_hook(lambda _, inputs, output, block=block: blocks.update({block: output}))
+    net(image)
+    blocks["out"] = torch.sigmoid(blocks["out"])
+    write(folder, "unet_mobile", net, image, blocks)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The oracle's own operations against numbers worked out by hand, and against each other. What stands here is the
 // definition that both engines follow.
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -31,6 +32,31 @@ TEST(Conv3x3, TakesWeightsAsOutInRowColumn) {
     EXPECT_EQ(out.at(1, 0, 0), in.at(1, 1, 1));
     EXPECT_EQ(out.at(1, 0, 1), 2 * in.at(0, 0, 0));
     EXPECT_EQ(out.at(0, 2, 0), 0);
+}
+
+TEST(Conv3x3, WithAStrideOfTwoKeepsTheEvenPixels) {
+    const Filter filter = randomFilter(3, 2, 3, 4);
+    const Activation in = noise(6, 4, 2, 3), all = conv3x3(in, filter), kept = conv3x3(in, filter, 2);
+    ASSERT_EQ(kept.height, 3);
+    ASSERT_EQ(kept.width, 2);
+    EXPECT_EQ(kept.at(2, 1, 1), all.at(4, 2, 1));
+}
+
+TEST(Depthwise, IsAConvolutionOfEachChannelByItself) {
+    const Activation in = noise(6, 5, 2, 5);
+    const Filter each = randomFilter(2, 1, 3, 6);
+    Filter both{2, 2, std::vector<float>(36, 0.0F), each.bias};
+    std::copy_n(each.weights.begin(), 9, both.weights.begin());
+    std::copy_n(each.weights.begin() + 9, 9, both.weights.begin() + 27);
+    EXPECT_EQ(depthwise(in, each, 1).values, conv3x3(in, both).values);
+}
+
+TEST(Depthwise, OfFiveWithAStrideOfTwoReachesTwoPixelsToEachSide) {
+    const Filter ones{1, 1, std::vector<float>(25, 1.0F), {0}};
+    Activation in(4, 4, 1);
+    std::ranges::fill(in.values, 1.0F);
+    const Activation out = depthwise(in, ones, 2);
+    EXPECT_EQ(out.values, (std::vector<float>{9, 9, 9, 9}));  // of the 25, those in the picture
 }
 
 TEST(BatchNorm, NormalisesThenScalesAndShifts) {
@@ -100,7 +126,7 @@ TEST(Concat, IsTheSumOfTwoConvolutions) {
 TEST(Head, IsAWeightedSumOfChannels) {
     Activation in(1, 1, 3);
     in.values = {1, 2, 3};
-    EXPECT_FLOAT_EQ(head1x1(in, {1, 3, {1, 10, 100}, {0.25F}}).values[0], 321.25F);
+    EXPECT_FLOAT_EQ(pointwise(in, {1, 3, {1, 10, 100}, {0.25F}}).values[0], 321.25F);
 }
 
 TEST(Sigmoid, IsAHalfAtZeroAndSymmetric) {

@@ -76,16 +76,32 @@ public:
         vector(name + ".bias", outChannels, -0.1F, 0.1F);
     }
 
+    /// The convolution `number` of `block` and its batch norm; [out, in, side, side].
+    void normed(const std::string& block, int number, int out, int in, int side) {
+        const std::string n = std::to_string(number);
+        convolution(block + ".conv" + n, {out, in, side, side}, out, side * side * in);
+        vector(block + ".bn" + n + ".weight", out, 0.8F, 1.2F);
+        vector(block + ".bn" + n + ".bias", out, -0.1F, 0.1F);
+        vector(block + ".bn" + n + ".running_mean", out, -0.1F, 0.1F);
+        vector(block + ".bn" + n + ".running_var", out, 0.5F, 1.5F);
+    }
+
     void block(const std::string& name, int in, int out) {
-        for (const int half : {1, 2}) {
-            const std::string number = std::to_string(half);
-            const int channels = half == 1 ? in : out;
-            convolution(name + ".conv" + number, {out, channels, 3, 3}, out, 9 * channels);
-            vector(name + ".bn" + number + ".weight", out, 0.8F, 1.2F);
-            vector(name + ".bn" + number + ".bias", out, -0.1F, 0.1F);
-            vector(name + ".bn" + number + ".running_mean", out, -0.1F, 0.1F);
-            vector(name + ".bn" + number + ".running_var", out, 0.5F, 1.5F);
-        }
+        normed(name, 1, out, in, 3);
+        normed(name, 2, out, out, 3);
+    }
+
+    void bottleneck(const std::string& name, int in, int expansion, int out, int side) {
+        const int wide = in * expansion;
+        if (expansion > 1) normed(name, 1, wide, in, 1);
+        normed(name, 2, wide, 1, side);
+        normed(name, 3, out, wide, 1);
+    }
+
+    void up(const std::string& name, int below, int skipped, int out) {
+        // Each output pixel of a transposed 2x2 convolution with stride 2 sees one input pixel.
+        convolution(name + ".upconv", {below, out, 2, 2}, out, below);
+        block(name, skipped + out, out);
     }
 
     ModelTensors take() { return std::move(tensors_); }
@@ -134,11 +150,27 @@ ModelTensors randomUNet(const std::vector<int>& widths, std::uint32_t seed) {
         const std::string name = "up" + std::to_string(levels - 1 - level);
         const int below = widths[std::size_t(level) + 1];
         const int out = widths[std::size_t(level)];
-        // Each output pixel of a transposed 2x2 convolution with stride 2 sees one input pixel.
-        writer.convolution(name + ".upconv", {below, out, 2, 2}, out, below);
-        writer.block(name, 2 * out, out);
+        writer.up(name, below, out, out);
     }
     writer.convolution("out", {1, widths[0], 1, 1}, 1, widths[0]);
+    return writer.take();
+}
+
+ModelTensors randomMobileUNet(std::uint32_t seed) {
+    UNetWriter writer(seed);
+    writer.normed("down1", 1, 6, 3, 3);
+    writer.normed("down2", 1, 16, 3, 3);
+    writer.bottleneck("down2.block1", 16, 1, 8, 3);
+    writer.bottleneck("down3.block1", 8, 6, 12, 5);
+    writer.bottleneck("down3.block2", 12, 4, 12, 5);
+    writer.bottleneck("down4.block1", 12, 6, 20, 3);
+    writer.bottleneck("down4.block2", 20, 3, 20, 3);
+    writer.block("down5", 20, 16);
+    writer.up("up1", 16, 20, 16);
+    writer.up("up2", 16, 12, 12);
+    writer.up("up3", 12, 8, 8);
+    writer.up("up4", 8, 6, 6);
+    writer.convolution("out", {1, 6, 1, 1}, 1, 6);
     return writer.take();
 }
 

@@ -35,6 +35,9 @@ std::vector<std::uint8_t> rawSafetensors(const std::string& header,
 /// 2 / fan-in (He et al. 2015), so that activations neither die nor explode; batch norm is near the identity. The same
 /// seed gives the same network on every machine.
 ModelTensors randomUNet(const std::vector<int>& widths, std::uint32_t seed);
+/// The like with an encoder of bottlenecks: down1 one convolution of 6 channels, down2 a stem and a bottleneck, down3
+/// two of 5x5 and down4 two of 3x3, down5 two convolutions after pooling.
+ModelTensors randomMobileUNet(std::uint32_t seed);
 /// The metadata that goes with randomUNet().
 Metadata unetMetadata(const std::vector<int>& widths);
 

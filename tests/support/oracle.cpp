@@ -8,15 +8,15 @@
 
 namespace matte::oracle {
 
-Activation conv3x3(const Activation& in, const Filter& filter) {
-    Activation out(in.height, in.width, filter.outChannels);
-    for (int y = 0; y < in.height; ++y) {
-        for (int x = 0; x < in.width; ++x) {
+Activation conv3x3(const Activation& in, const Filter& filter, int stride) {
+    Activation out(in.height / stride, in.width / stride, filter.outChannels);
+    for (int y = 0; y < out.height; ++y) {
+        for (int x = 0; x < out.width; ++x) {
             for (int o = 0; o < filter.outChannels; ++o) {
                 double sum = filter.bias[o];
                 for (int ky = 0; ky < 3; ++ky) {
                     for (int kx = 0; kx < 3; ++kx) {
-                        const int sy = y + ky - 1, sx = x + kx - 1;
+                        const int sy = y * stride + ky - 1, sx = x * stride + kx - 1;
                         if (sy < 0 || sy >= in.height || sx < 0 || sx >= in.width) continue;
                         for (int i = 0; i < in.channels; ++i) {
                             const std::size_t w = ((std::size_t(o) * in.channels + i) * 3 + ky) * 3 + kx;
@@ -28,6 +28,33 @@ Activation conv3x3(const Activation& in, const Filter& filter) {
             }
         }
     }
+    return out;
+}
+
+Activation depthwise(const Activation& in, const Filter& filter, int stride) {
+    const int side = filter.side(), padding = side / 2;
+    Activation out(in.height / stride, in.width / stride, in.channels);
+    for (int y = 0; y < out.height; ++y) {
+        for (int x = 0; x < out.width; ++x) {
+            for (int c = 0; c < in.channels; ++c) {
+                double sum = filter.bias[c];
+                for (int ky = 0; ky < side; ++ky) {
+                    for (int kx = 0; kx < side; ++kx) {
+                        const int sy = y * stride + ky - padding, sx = x * stride + kx - padding;
+                        if (sy < 0 || sy >= in.height || sx < 0 || sx >= in.width) continue;
+                        sum += double(in.at(sy, sx, c)) * filter.weights[(std::size_t(c) * side + ky) * side + kx];
+                    }
+                }
+                out.at(y, x, c) = float(sum);
+            }
+        }
+    }
+    return out;
+}
+
+Activation sum(const Activation& a, const Activation& b) {
+    Activation out = a;
+    for (std::size_t i = 0; i < out.values.size(); ++i) out.values[i] += b.values[i];
     return out;
 }
 
@@ -93,7 +120,7 @@ Activation concat(const Activation& a, const Activation& b) {
     return out;
 }
 
-Activation head1x1(const Activation& in, const Filter& filter) {
+Activation pointwise(const Activation& in, const Filter& filter) {
     Activation out(in.height, in.width, filter.outChannels);
     for (int y = 0; y < in.height; ++y) {
         for (int x = 0; x < in.width; ++x) {
@@ -132,11 +159,18 @@ std::vector<Activation> run(const UNet& unet, const Activation& input, float (*r
         switch (layer.kind) {
             case ConvKind::conv3x3: {
                 const Activation in = layer.in1 == kNoTensor ? in0 : concat(in0, tensors[layer.in1]);
-                tensors[layer.out] = kept(relu(conv3x3(in, filter)));
+                tensors[layer.out] = kept(relu(conv3x3(in, filter, layer.stride)));
+                break;
+            }
+            case ConvKind::depthwise: tensors[layer.out] = kept(relu(depthwise(in0, filter, layer.stride))); break;
+            case ConvKind::pointwise: {
+                const Activation out = pointwise(in0, filter);
+                const bool adds = layer.added != kNoTensor;
+                tensors[layer.out] = kept(layer.relu ? relu(out) : adds ? sum(out, tensors[layer.added]) : out);
                 break;
             }
             case ConvKind::up2x2: tensors[layer.out] = kept(upConv2x2(in0, filter)); break;
-            case ConvKind::head1x1: tensors[layer.out] = sigmoid(head1x1(in0, filter)); break;
+            case ConvKind::head1x1: tensors[layer.out] = sigmoid(pointwise(in0, filter)); break;
         }
         if (layer.pooled != kNoTensor) tensors[layer.pooled] = maxPool(tensors[layer.out]);
     }

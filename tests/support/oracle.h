@@ -18,8 +18,13 @@ struct Activation {
     float& at(int y, int x, int c) { return values[(std::size_t(y) * width + x) * channels + c]; }
 };
 
-/// 3x3, stride 1, zero padding 1. Weights [out, in, 3, 3].
-Activation conv3x3(const Activation& in, const Filter& filter);
+/// 3x3, zero padding 1. Weights [out, in, 3, 3].
+Activation conv3x3(const Activation& in, const Filter& filter, int stride = 1);
+/// Each channel by itself, zero padding k / 2. Weights [channels, 1, k, k].
+Activation depthwise(const Activation& in, const Filter& filter, int stride);
+/// 1x1. Weights [out, in, 1, 1].
+Activation pointwise(const Activation& in, const Filter& filter);
+Activation sum(const Activation& a, const Activation& b);
 /// y = gamma (x - mean) / sqrt(variance + epsilon) + beta, per channel.
 Activation batchNorm(const Activation& in,
                      const std::vector<float>& gamma,
@@ -34,8 +39,6 @@ Activation maxPool(const Activation& in);
 Activation upConv2x2(const Activation& in, const Filter& filter);
 /// Channels of `a`, then of `b`.
 Activation concat(const Activation& a, const Activation& b);
-/// 1x1. Weights [out, in, 1, 1].
-Activation head1x1(const Activation& in, const Filter& filter);
 Activation sigmoid(Activation in);
 
 /// The whole network; returns every tensor of unet.tensors() in order. `input` is [H, W, 3]. With `round`, weights,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The network built from a file's tensors: its table, its batch-norm folding, its input sizes, and the files that it
 // refuses.
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -15,6 +16,7 @@ namespace {
 
 using test::encodeSafetensors;
 using test::ModelTensors;
+using test::randomMobileUNet;
 using test::randomUNet;
 
 UNet load(const ModelTensors& tensors, const test::Metadata& metadata = {}) {
@@ -47,6 +49,55 @@ TEST(UNet, IsATableInTheOrderInWhichItRuns) {
     EXPECT_EQ(tensors[std::size_t(unet.layers()[1].pooled)].level, 1);
     EXPECT_EQ(unet.layers()[5].pooled, kNoTensor);
     EXPECT_EQ(unet.levels(), 3);
+}
+
+TEST(UNet, ReadsBottlenecksInTheEncoder) {
+    const UNet unet = load(randomMobileUNet(1));
+    std::string order;
+    for (const Conv& layer : unet.layers()) {
+        order += layer.name.substr(4) + (layer.stride == 2 ? "/2" : "") + (layer.added != kNoTensor ? "+ " : " ");
+        if (layer.name == "down5.conv2") break;
+    }
+    EXPECT_EQ(order,
+              "1.conv1 2.conv1/2 2.block1.conv2 2.block1.conv3 "
+              "3.block1.conv1 3.block1.conv2/2 3.block1.conv3 3.block2.conv1 3.block2.conv2 3.block2.conv3+ "
+              "4.block1.conv1 4.block1.conv2/2 4.block1.conv3 4.block2.conv1 4.block2.conv2 4.block2.conv3+ "
+              "5.conv1 5.conv2 ");
+    const auto& tensors = unet.tensors();
+    const auto named = [&](const std::string& name) { return *std::ranges::find(unet.layers(), name, &Conv::name); };
+    EXPECT_EQ(named("down2.conv1").in0, 0) << "the stem reads the picture";
+    EXPECT_EQ(tensors[std::size_t(named("down2.conv1").out)].level, 1);
+    EXPECT_EQ(tensors[std::size_t(named("down3.block1.conv1").out)].level, 1) << "widened before it is halved";
+    EXPECT_EQ(named("down3.block2.conv3").added, named("down3.block2.conv1").in0);
+    EXPECT_TRUE(named("down3.block2.conv1").relu && !named("down3.block2.conv3").relu);
+    EXPECT_EQ(tensors[std::size_t(named("down4.block2.conv3").pooled)].level, 4);
+    EXPECT_EQ(tensors[std::size_t(named("up4.conv1").in0)].name, "down1.conv1");
+    EXPECT_EQ(named("down3.block1.conv2").filter.side(), 5);
+}
+
+TEST(UNet, RefusesBottlenecksThatDontFit) {
+    const ModelTensors good = randomMobileUNet(1);
+    EXPECT_EQ(refusal(good), "");
+    ModelTensors kernel = good;
+    kernel["down3.block1.conv2.weight"] = {{48, 1, 7, 7}, std::vector<float>(48 * 49)};
+    EXPECT_NE(refusal(kernel).find("wrong shape"), std::string::npos);
+    ModelTensors grouped = good;
+    grouped["down3.block1.conv2.weight"] = {{48, 2, 5, 5}, std::vector<float>(48 * 50)};
+    EXPECT_NE(refusal(grouped).find("wrong shape"), std::string::npos);
+    ModelTensors chain = good;
+    chain["down3.block1.conv3.weight"] = {{12, 40, 1, 1}, std::vector<float>(480)};
+    EXPECT_NE(refusal(chain).find("does not take what the layer before it gives"), std::string::npos);
+    ModelTensors stem = good;
+    stem["down2.conv2.weight"] = {{16, 16, 3, 3}, std::vector<float>(16 * 16 * 9)};
+    EXPECT_NE(refusal(stem).find("'down2.conv2.weight' that no layer uses"), std::string::npos);
+    ModelTensors first = good;
+    for (const std::string part : {"conv2.weight", "conv3.weight"}) {
+        first["down1.block1." + part] = good.at("down2.block1." + part);
+    }
+    EXPECT_NE(refusal(first).find("that no layer uses"), std::string::npos) << "level 1 halves nothing";
+    ModelTensors gap = good;
+    gap.erase("down3.block2.conv3.weight");
+    EXPECT_NE(refusal(gap).find("missing"), std::string::npos);
 }
 
 TEST(UNet, TakesAnyWidthsAndThreeToEightLevels) {
