@@ -130,7 +130,7 @@ std::unique_ptr<Layer> makeHead(const Filter& filter, const Shape& shape) {
 }  // namespace
 
 PlainLayers parallelLayers() {
-    return {makeConv, makeBatchNorm, makeRelu, makeMaxPool, makeUpConv, makeHead};
+    return {makeConv, makeBatchNorm, makeRelu, makeMaxPool, makeUpConv, makeHead, parallelBottlenecks()};
 }
 
 std::unique_ptr<Layer> makeParallel(const Block& block, const Shape& in) {

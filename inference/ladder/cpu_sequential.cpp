@@ -108,7 +108,7 @@ std::unique_ptr<Layer> makeHead(const Filter& filter, const Shape& shape) {
 }  // namespace
 
 PlainLayers sequentialLayers() {
-    return {makeConv, makeBatchNorm, makeRelu, makeMaxPool, makeUpConv, makeHead};
+    return {makeConv, makeBatchNorm, makeRelu, makeMaxPool, makeUpConv, makeHead, sequentialBottlenecks()};
 }
 
 std::unique_ptr<Layer> makeSequential(const Block& block, const Shape& in) {

@@ -134,7 +134,7 @@ std::unique_ptr<Layer> makeHead(const Filter& filter, const Shape& in) {
 }  // namespace
 
 PlainLayers gpuLayers() {
-    return {makeDirectConv, makeBatchNorm, makeRelu, makeMaxPool, makeUpConv, makeHead};
+    return {makeDirectConv, makeBatchNorm, makeRelu, makeMaxPool, makeUpConv, makeHead, gpuBottlenecks()};
 }
 
 }  // namespace matte::ladder

@@ -18,5 +18,6 @@ constexpr unsigned blocksFor(std::size_t values, unsigned perBlock) {
 
 /// The first rung's convolution alone.
 std::unique_ptr<Layer> makeDirectConv(const Filter& filter, const Shape& in);
+BottleneckLayers gpuBottlenecks();
 
 }  // namespace matte::ladder

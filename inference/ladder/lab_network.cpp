@@ -46,10 +46,9 @@ std::vector<BlockOutput> comparedBlocks(const UNet& unet) {
     std::vector<BlockOutput> blocks;
     for (const Conv& layer : unet.layers()) {
         const std::string block = layer.name.substr(0, layer.name.find('.'));
-        const bool deepest = block == "down" + std::to_string(unet.levels());
-        if ((deepest || block.starts_with("up")) && layer.name.ends_with(".conv2"))
-            blocks.push_back({block, layer.out});
-        if (layer.kind == ConvKind::head1x1) blocks.push_back({block, layer.out});
+        if (block.starts_with("down") && block != "down" + std::to_string(unet.levels())) continue;
+        if (blocks.empty() || blocks.back().name != block) blocks.push_back({block, layer.out});
+        blocks.back().tensor = layer.out;  // its last layer's
     }
     return blocks;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The ladder: part of the inference library, and only code in it until a method is chosen.
 target_sources(matte_inference PRIVATE
+  ladder/bottleneck_cpu.cpp
   ladder/cpu_im2col.cpp
   ladder/cpu_onednn.cpp
   ladder/cpu_parallel.cpp

@@ -22,7 +22,7 @@ struct Step {
     std::unique_ptr<Layer> layer;
     std::size_t in = 0, inFloats = 0, out = 0, outFloats = 0;
     std::size_t block = 0;  ///< index into the report's transfers
-    std::size_t row = 0;    ///< index into UNet::layers(): pooling belongs to the convolution before it
+    std::size_t row = 0;    ///< index into UNet::layers(): addition and pooling belong to the convolution before them
     double share = 0;       ///< of the network's arithmetic
 };
 
@@ -127,6 +127,15 @@ private:
         }
     }
 
+    /// The layer of row `row` alone, without addition and pooling.
+    [[nodiscard]] std::unique_ptr<Layer> makeLayer(std::size_t row, const Shape& in) const {
+        const Conv& layer = model_->unet.layers()[row];
+        if (isBlock(layer)) return layers_.block(model_->blocks[row], in);
+        if (layer.kind == ConvKind::up2x2) return layers_.upConv(layer.filter, in);
+        if (layer.kind == ConvKind::head1x1) return layers_.head(layer.filter, in);
+        return layers_.bottleneck.conv(layer, in);
+    }
+
     void plan() {
         blocks_.clear();
         const auto enterBlock = [&](const std::string& name) {
@@ -142,23 +151,18 @@ private:
             enterBlock(layer.name.substr(0, layer.name.find('.')));
             Shape in = shapeOf(layer.in0);
             if (layer.in1 != kNoTensor) in.channels += shapeOf(layer.in1).channels;
-            switch (layer.kind) {
-                case ConvKind::conv3x3:
-                    add(layers_.block(model_->blocks[i], in), layer.in0, in.floats(), layer.out);
-                    break;
-                case ConvKind::up2x2: add(layers_.upConv(layer.filter, in), layer.in0, in.floats(), layer.out); break;
-                case ConvKind::head1x1: add(layers_.head(layer.filter, in), layer.in0, in.floats(), layer.out); break;
-            }
+            add(makeLayer(i, in), layer.in0, in.floats(), layer.out);
+            const Shape out = shapeOf(layer.out);
+            if (layer.added != kNoTensor) add(layers_.bottleneck.add(out), layer.added, out.floats(), layer.out);
             if (layer.pooled == kNoTensor) continue;
             // The pooling belongs to the block that it feeds, as in the course's table.
             const std::string& next = model_->unet.layers()[i + 1].name;
             enterBlock(next.substr(0, next.find('.')));
-            const Shape pooled = shapeOf(layer.out);
-            add(layers_.maxPool(pooled), layer.out, pooled.floats(), layer.pooled);
+            add(layers_.maxPool(out), layer.out, out.floats(), layer.pooled);
         }
         if (layers_.where == Where::cpu) blocks_.clear();
         for (std::size_t at = 0; at < steps_.size(); ++at) {
-            if (at > 0 && steps_[at - 1].row == steps_[at].row) continue;  // pooling
+            if (at > 0 && steps_[at - 1].row == steps_[at].row) continue;  // addition, pooling
             const Conv& layer = model_->unet.layers()[steps_[at].row];
             steps_[at].share = layerFlops(model_->unet, layer, size_) / model_->unet.flops(size_);
         }

@@ -7,6 +7,13 @@
 
 namespace matte::ladder {
 
+/// What a network of bottlenecks needs beside, the same for all methods of a device.
+struct BottleneckLayers {
+    /// Depthwise, pointwise, and the stem's 3x3 of stride 2; with the ReLU, if there is one.
+    std::unique_ptr<Layer> (*conv)(const Conv& layer, const Shape& in) = nullptr;
+    std::unique_ptr<Layer> (*add)(const Shape& in) = nullptr;  ///< out += in
+};
+
 /// How a method runs each kind of layer.
 struct Layers {
     Where where = Where::cpu;
@@ -15,6 +22,7 @@ struct Layers {
     std::unique_ptr<Layer> (*maxPool)(const Shape& in) = nullptr;
     std::unique_ptr<Layer> (*upConv)(const Filter& filter, const Shape& in) = nullptr;
     std::unique_ptr<Layer> (*head)(const Filter& filter, const Shape& in) = nullptr;
+    BottleneckLayers bottleneck;
 };
 
 std::unique_ptr<NetworkMethod> makeLayeredNetwork(const ModelPointer& model, const Layers& layers);

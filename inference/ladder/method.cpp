@@ -15,7 +15,8 @@ namespace {
 template <MakeBlock block, PlainLayers (*plain)(), Where where, bool resident>
 std::unique_ptr<NetworkMethod> layered(const ModelPointer& model) {
     const PlainLayers layers = plain();
-    return makeLayeredNetwork(model, {where, resident, block, layers.maxPool, layers.upConv, layers.head});
+    return makeLayeredNetwork(model,
+                              {where, resident, block, layers.maxPool, layers.upConv, layers.head, layers.bottleneck});
 }
 
 template <MakeBlock block, bool resident = true>

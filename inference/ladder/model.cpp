@@ -98,7 +98,7 @@ Model Model::load(const Safetensors& file) {
     }
     for (const Conv& layer : model.unet.layers()) {
         const std::string norm = normOf(layer.name);
-        Block block{layer.filter, {}, layer.kind == ConvKind::conv3x3};
+        Block block{layer.filter, {}, isBlock(layer)};
         if (block.relu && tensors.contains(norm + ".weight")) {
             const auto values = [&](const std::string& name) { return tensors.find(name)->second.values; };
             block.filter.weights = values(layer.name + ".weight");

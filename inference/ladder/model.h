@@ -25,7 +25,7 @@ struct BatchNorm {
     float epsilon = 1e-5F;
 };
 
-/// A 3x3 convolution as it was trained, and what follows it.
+/// A 3x3 convolution of stride 1 as it was trained, and what follows it.
 struct Block {
     Filter filter;
     std::optional<BatchNorm> norm;
@@ -36,9 +36,14 @@ struct Block {
 /// s = gamma / sqrt(variance + epsilon).
 Filter folded(const Block& block);
 
+/// Whether a method's own code runs the layer; what all methods of a device share runs the others.
+inline bool isBlock(const Conv& layer) {
+    return layer.kind == ConvKind::conv3x3 && layer.stride == 1;
+}
+
 struct Model {
     UNet unet;
-    std::vector<Block> blocks;  ///< one for each of unet.layers(); those that are no conv3x3 hold the filter alone
+    std::vector<Block> blocks;  ///< one for each of unet.layers(); where not isBlock(), the folded filter alone
 
     /// Throws Error(model) for what UNet::load() refuses.
     static Model load(const Safetensors& file);

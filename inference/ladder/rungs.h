@@ -34,10 +34,13 @@ struct PlainLayers {
     std::unique_ptr<Layer> (*maxPool)(const Shape& in);                       ///< 2x2, stride 2
     std::unique_ptr<Layer> (*upConv)(const Filter& filter, const Shape& in);  ///< transposed, 2x2, stride 2
     std::unique_ptr<Layer> (*head)(const Filter& filter, const Shape& in);    ///< 1x1 to one channel, sigmoid
+    BottleneckLayers bottleneck;
 };
 PlainLayers sequentialLayers();
 PlainLayers parallelLayers();
 PlainLayers gpuLayers();  ///< conv: direct
+BottleneckLayers sequentialBottlenecks();
+BottleneckLayers parallelBottlenecks();
 
 /// Convolution, batch norm and ReLU as three steps.
 std::unique_ptr<Layer> makeSeparate(std::unique_ptr<Layer> conv,

@@ -9,7 +9,9 @@
 #include "inference/exit_code.h"
 #include "inference/ladder/lab.h"
 #include "inference/ladder/lab_measure.h"
+#include "tests/support/model_file.h"
 #include "tests/support/program.h"
+#include "tests/support/scratch_folder.h"
 
 namespace matte::ladder {
 namespace {
@@ -109,6 +111,20 @@ TEST(LabCommand, HoldsTheNetworkAgainstPyTorch) {
     EXPECT_EQ(rows[17]["Block"], "out");
     EXPECT_EQ(rows[17]["Course's maximum"], 0.011502);
     for (const Json& row : rows) EXPECT_LE(row["Maximum"], 1e-5) << row;
+}
+
+TEST(LabCommand, ComparesTheBlocksOfAnyNetwork) {
+    const test::ScratchFolder folder;
+    const auto model = folder / "mobile.safetensors";
+    test::writeModel(model, test::randomMobileUNet(3));
+    const Json rows =
+        lab({"network", "--model", model.string(), "--size", "64", "--methods", "cpu-im2col"}, "blocks")["rows"];
+    std::vector<std::string> blocks;
+    for (const Json& row : rows) {
+        blocks.push_back(row["Block"]);
+        EXPECT_LE(row["NMSE"], 1e-10) << row;
+    }
+    EXPECT_EQ(blocks, (std::vector<std::string>{"down5", "up1", "up2", "up3", "up4", "out"}));
 }
 
 TEST(LabCommand, SaysWhyAColumnIsEmpty) {
