@@ -9,6 +9,7 @@ std::unique_ptr<ConvLaunch::Prepared> prepare(const ConvShape& shape,
                                               const ConvConfig& config,
                                               const ConvBuffers& buffers,
                                               const DeviceFacts& device) {
+    if (shape.direct()) return prepareDirect(shape, config, buffers, device);
     switch (config.kernel) {
         case ConvKernel::sm90: return prepareSm90(shape, config, buffers, device);
         case ConvKernel::fp32: return prepareFp32(shape, config, buffers, device);

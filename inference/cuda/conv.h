@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The convolutions of the network on the GPU as implicit matrix products: what to compute (ConvShape), by which kernel
 // and tiles (ConvConfig), the weights in that kernel's order (PackedFilter), and a launch prepared once and repeated
-// (ConvLaunch). One thread at a time for each object.
+// (ConvLaunch). Those that make no matrix product (ConvShape::direct()) have a kernel without tiles, for halves or
+// floats. One thread at a time for each object.
 //
 // Activations are [N, H, W, paddedChannels(C)] halves, or floats for the kernel fp32. Channels past C are zero in every
 // input and are written as zero in every output.
@@ -38,7 +39,8 @@ constexpr int paddedChannels(int channels) {
     return (channels + 7) / 8 * 8;
 }
 
-/// conv3x3 (padding 1, ReLU) or up2x2 of `batch` inputs of [height, width].
+/// conv3x3 (padding 1, ReLU), up2x2, pointwise or depthwise (padding side / 2, ReLU) of `batch` inputs of [height,
+/// width].
 struct ConvShape {
     ConvKind kind = ConvKind::conv3x3;
     int batch = 1, height = 0, width = 0;
@@ -47,8 +49,17 @@ struct ConvShape {
     bool pooled = false;    ///< also writes 2x2 maxima; height and width are even
     bool head = false;      ///< writes alpha instead: the 1x1 head and the sigmoid; only where fusesHead()
     int widthMultiple = 1;  ///< what divides the width at every size that the layer's network can run at
+    int stride = 1;         ///< 2: depthwise, and the stem: conv3x3 of up to three channels; height and width are even
+    int side = 3;           ///< depthwise: of the filter, 3 or 5
+    bool linear = false;    ///< pointwise: without ReLU
+    bool added = false;     ///< pointwise: a tensor of the output's shape is added to the sums
 
-    [[nodiscard]] int taps() const { return kind == ConvKind::up2x2 ? 1 : 9; }
+    /// Whether it is computed as it is defined and by no matrix product.
+    [[nodiscard]] bool direct() const { return kind == ConvKind::depthwise || stride == 2; }
+    [[nodiscard]] bool relu() const { return kind != ConvKind::up2x2 && !linear; }
+    [[nodiscard]] int outHeight() const { return kind == ConvKind::up2x2 ? height * 2 : height / stride; }
+    [[nodiscard]] int outWidth() const { return kind == ConvKind::up2x2 ? width * 2 : width / stride; }
+    [[nodiscard]] int taps() const { return kind == ConvKind::conv3x3 ? 9 : 1; }
     /// An output pixel's rows: up2x2 makes two, each of which holds two pixels.
     [[nodiscard]] int rows() const { return kind == ConvKind::up2x2 ? 2 : 1; }
     [[nodiscard]] int rowChannels() const { return paddedChannels(outChannels) * rows(); }
@@ -90,14 +101,16 @@ struct DeviceFacts {
     static DeviceFacts current();
 };
 
-/// Every configuration that can run `shape` on the device by `kernel`, the one that should be fastest first.
+/// Every configuration that can run `shape` on the device in a network of `kernel`, the one that should be fastest
+/// first; pointwise layers of sm90 networks run by mma.
 std::vector<ConvConfig> rankedConfigs(const ConvShape& shape, const DeviceFacts& device, ConvKernel kernel);
 
 /// Weights in a kernel's order and one bias for each row. A row is an output channel; up2x2: row tiles of output row 0,
 /// then 1; row dx * channels + c within. Halves: [tile of 64 rows][chunk][tap][64][config.chunk], swizzled as the
 /// kernels read them, taps down each column of the filter first, one tile more of zeros where their number is odd;
 /// gathered: [tile][64][32] with tap t of channel c at 3 t + c. Floats (fp32): [tile][chunk][channel of the
-/// chunk][tap][64], taps along each row first.
+/// chunk][tap][64], taps along each row first. Direct, halves or floats: [tap][input channel][padded output channels],
+/// taps along each row first, one input channel where it is depthwise, and a bias for each padded channel.
 ///
 /// Folded, [H, W, C] is read as [H, W / fold, fold * C], the same bytes: a layer of 32 channels becomes one of 64 on
 /// pairs of pixels and fills the tensor cores' 64 rows. A tap to the left of a pair needs only its neighbour's last
@@ -140,6 +153,7 @@ struct ConvBuffers {
     const void* weights = nullptr;  ///< PackedFilter::weights on the device, 16-byte aligned
     const float* bias = nullptr;
     Head head;
+    const void* added = nullptr;  ///< as out
 };
 
 /// One layer, ready to run again and again. Throws Error(engine).
@@ -173,5 +187,9 @@ std::unique_ptr<ConvLaunch::Prepared> prepareSm90(const ConvShape& shape,
                                                   const ConvConfig& config,
                                                   const ConvBuffers& buffers,
                                                   const DeviceFacts& device);
+std::unique_ptr<ConvLaunch::Prepared> prepareDirect(const ConvShape& shape,
+                                                    const ConvConfig& config,
+                                                    const ConvBuffers& buffers,
+                                                    const DeviceFacts& device);
 
 }  // namespace matte

@@ -37,7 +37,7 @@ double mmaCycles(const ConvShape& shape, const ConvConfig& config, const DeviceF
     const double exposed = !depth ? std::max(rounds, 1.6) : rounds == 1 ? 1.15 : rounds == 2 ? 1.8 : rounds * 1.05;
     // A tile of one or a few steps is mostly its loads and stores: square ones load least.
     if (config.gathered) return config.pixels * exposed * (config.pixels == 256 ? 1.3 : 1.0);
-    if (shape.kind == ConvKind::up2x2 && config.channels == 128) return perTile * exposed * 0.85;
+    if (shape.taps() == 1 && config.channels == 128) return perTile * exposed * 0.85;
     return perTile * exposed * (wide ? 1.0 : 1.15);
 }
 
@@ -64,7 +64,7 @@ double fp32Cycles(const ConvShape& shape, const ConvConfig& config, const Device
                          ceilDiv(shape.height, config.pixels / 16) * ceilDiv(shape.width, 16);
     const double mine = share(tiles, device), warps = std::min(16.0, mine * config.pixels / 32);
     const double cycles = mine * config.pixels * (1 + 2 / warps);
-    if (shape.kind == ConvKind::up2x2) return cycles * (config.pixels == 256 ? 1.1 : 1.0);
+    if (shape.taps() == 1) return cycles * (config.pixels == 256 ? 1.1 : 1.0);
     return cycles * (1 + 0.1 * (config.pixels + 32) / config.pixels);  // the border above and below
 }
 
@@ -103,7 +103,9 @@ DeviceFacts DeviceFacts::current() {
 }
 
 std::vector<ConvConfig> rankedConfigs(const ConvShape& shape, const DeviceFacts& device, ConvKernel kernel) {
-    const bool sm90 = kernel == ConvKernel::sm90, fp32 = kernel == ConvKernel::fp32;
+    if (shape.direct()) return {{.kernel = kernel}};
+    const bool sm90 = kernel == ConvKernel::sm90 && shape.kind != ConvKind::pointwise;
+    const bool fp32 = kernel == ConvKernel::fp32;
     std::vector<ConvConfig> configs = sm90 ? sm90Configs(shape) : fp32 ? fp32Configs() : mmaConfigs(shape);
     const auto cycles = sm90 ? sm90Cycles : fp32 ? fp32Cycles : mmaCycles;
     const ConvShape seen = shape.folded(configs.front().fold);

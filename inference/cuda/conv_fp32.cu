@@ -20,6 +20,7 @@ struct Fp32Args {
     float* pooled;
     const float* weights;
     const float* bias;
+    const float* added;  // null: nothing
     bool relu;
     int height, width;
     int inChannels[2];
@@ -119,7 +120,7 @@ __device__ float4 fromLane(float4 value, int lanesAway) {
                        __shfl_xor_sync(~0U, value.z, lanesAway), __shfl_xor_sync(~0U, value.w, lanesAway));
 }
 
-/// Bias, ReLU, the output and its 2x2 maxima, for channels 4 lane + {0…3} (`half` 0) or 32 more (1).
+/// Bias, another tensor, ReLU, the output and its 2x2 maxima, for channels 4 lane + {0…3} (`half` 0) or 32 more (1).
 __device__ void finish(
     const float (&sums)[kRun][8], const Fp32Args& args, const Tile& tile, const Place& at, int half) {
     const int inTile = half * 32 + at.lane * 4, row = tile.channelTile / args.rowTiles;
@@ -128,17 +129,22 @@ __device__ void finish(
     const int y = tile.y + at.y;
     float bias[4];
     read4(bias, args.bias + tile.channelTile * kTileChannels + inTile);
+    const auto inside = [&](int i) { return used && y < args.height && tile.x + at.x + i < args.width; };
+    const std::size_t line = (std::size_t(tile.batch) * args.height + y) * args.rows + row;
+    const auto offset = [&](int i) { return (line * args.width + tile.x + at.x + i) * args.rowChannels + channel; };
     float4 results[kRun];
 #pragma unroll
     for (int i = 0; i < kRun; ++i) {
         const float* s = sums[i] + half * 4;
         const float floor = args.relu ? 0.0F : -INFINITY;
-        results[i] = make_float4(fmaxf(s[0] + bias[0], floor), fmaxf(s[1] + bias[1], floor),
-                                 fmaxf(s[2] + bias[2], floor), fmaxf(s[3] + bias[3], floor));
-        const int x = tile.x + at.x + i;
-        if (!used || y >= args.height || x >= args.width) continue;
-        const std::size_t line = (std::size_t(tile.batch) * args.height + y) * args.rows + row;
-        *reinterpret_cast<float4*>(args.out + (line * args.width + x) * args.rowChannels + channel) = results[i];
+        float4 added{};
+        if (args.added && inside(i)) added = *reinterpret_cast<const float4*>(args.added + offset(i));
+        results[i] = make_float4(fmaxf(s[0] + bias[0] + added.x, floor), fmaxf(s[1] + bias[1] + added.y, floor),
+                                 fmaxf(s[2] + bias[2] + added.z, floor), fmaxf(s[3] + bias[3] + added.w, floor));
+    }
+#pragma unroll
+    for (int i = 0; i < kRun; ++i) {
+        if (inside(i)) *reinterpret_cast<float4*>(args.out + offset(i)) = results[i];
     }
     if (!args.pooled) return;
 #pragma unroll
@@ -147,8 +153,9 @@ __device__ void finish(
         const float4 maximum = max4(along, fromLane(along, 16));  // the thread 16 lanes on has the row below
         const int x = (tile.x + at.x + i) / 2;
         if (at.y % 2 == 1 || !used || y >= args.height || x >= args.width / 2) continue;
-        const std::size_t line = std::size_t(tile.batch) * (args.height / 2) + y / 2;
-        *reinterpret_cast<float4*>(args.pooled + (line * (args.width / 2) + x) * args.rowChannels + channel) = maximum;
+        const std::size_t pooledLine = std::size_t(tile.batch) * (args.height / 2) + y / 2;
+        *reinterpret_cast<float4*>(args.pooled + (pooledLine * (args.width / 2) + x) * args.rowChannels + channel) =
+            maximum;
     }
 }
 
@@ -206,7 +213,8 @@ public:
         args_.pooled = shape.pooled ? static_cast<float*>(buffers.pooled) : nullptr;
         args_.weights = static_cast<const float*>(buffers.weights);
         args_.bias = buffers.bias;
-        args_.relu = shape.kind != ConvKind::up2x2;
+        args_.added = shape.added ? static_cast<const float*>(buffers.added) : nullptr;
+        args_.relu = shape.relu();
         args_.height = shape.height;
         args_.width = shape.width;
         args_.inChannels[0] = paddedChannels(shape.in0Channels);

@@ -31,6 +31,9 @@ __global__ void __launch_bounds__(groups* kGroupThreads, 2) convMmaKernel(const 
     float sums[S::tilesM][S::tilesN][4] = {};
     accumulate<S>(sums, args, tile, shared);
     if constexpr (groups > 1) addGroups<S>(sums, reinterpret_cast<float*>(shared));
+    if constexpr (reads == Reads::pixels) {
+        if (args.added) addTensor<S>(sums, args, tile);
+    }
     stage<S>(sums, args, tile, shared);
     __syncthreads();
     if (args.head.alpha) return storeAlpha<S>(args, tile, shared);
@@ -81,8 +84,9 @@ public:
         args_.pooled = shape.pooled ? static_cast<std::byte*>(buffers.pooled) : nullptr;
         args_.weights = static_cast<const std::byte*>(buffers.weights);
         args_.bias = buffers.bias;
+        args_.added = shape.added ? static_cast<const std::byte*>(buffers.added) : nullptr;
         if (shape.head) args_.head = buffers.head;
-        args_.relu = shape.kind != ConvKind::up2x2;
+        args_.relu = shape.relu();
         args_.height = shape.height;
         args_.width = shape.width;
         args_.inChannels[0] = paddedChannels(shape.in0Channels);

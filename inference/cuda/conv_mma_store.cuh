@@ -1,12 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of the mma kernel's tile: bias, ReLU, half, and through shared memory to the output and its 2x2 maxima, or by
-// the network's head to alpha.
+// The end of the mma kernel's tile: another tensor, bias, ReLU, half, and through shared memory to the output and its
+// 2x2 maxima, or by the network's head to alpha.
 #pragma once
 
 #include "inference/cuda/conv_mma_tile.cuh"
 #include "inference/cuda/head.cuh"
 
 namespace matte::mma {
+
+/// The first of the tile's pixels and channels among a warp's sums.
+template <typename S>
+struct WarpOrigin {
+    int pixel, channel;
+    __device__ explicit WarpOrigin(int warp)
+        : pixel(warp / S::warpsN * S::tilesM * 16), channel(warp % S::warpsN * S::tilesN * 8) {}
+};
+
+/// Adds the tensor that has the output's shape to the sums. No store lies between its loads, so that all of them are
+/// under way at once.
+template <typename S>
+__device__ void addTensor(float (&sums)[S::tilesM][S::tilesN][4], const MmaArgs& args, const Tile& tile) {
+    const int lane = threadIdx.x % 32, firstChannel = tile.channelTile * kTileChannels;
+    const WarpOrigin<S> first(threadIdx.x / 32);
+    const std::size_t corner = (std::size_t(tile.batch) * args.height + tile.y) * args.width + tile.x;
+    const __half* const from = reinterpret_cast<const __half*>(args.added) + corner * args.rowChannels + firstChannel;
+#pragma unroll
+    for (int i = 0; i < S::tilesM; ++i) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const int pixel = first.pixel + i * 16 + half * 8 + lane / 4;
+            const int x = pixel % kTileWidth, y = pixel / kTileWidth;
+            const bool inside = tile.x + x < args.width && tile.y + y < args.height;
+#pragma unroll
+            for (int j = 0; j < S::tilesN; ++j) {
+                const int channel = first.channel + j * 8 + lane % 4 * 2;
+                const bool valid = inside && firstChannel + channel < args.rowChannels;
+                const int at = valid ? (y * args.width + x) * args.rowChannels + channel : 0;
+                const float2 two = __half22float2(*reinterpret_cast<const __half2*>(from + at));
+                sums[i][j][2 * half] += two.x;  // what is not valid is not stored either
+                sums[i][j][2 * half + 1] += two.y;
+            }
+        }
+    }
+}
 
 /// Sums plus bias, through ReLU, as halves in shared memory: [pixel][channel].
 template <typename S>
@@ -16,10 +52,10 @@ __device__ void stage(const float (&sums)[S::tilesM][S::tilesN][4],
                       std::byte* staged) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     if (warp >= kGroupThreads / 32) return;
-    const int firstPixel = warp / S::warpsN * S::tilesM * 16, firstChannel = warp % S::warpsN * S::tilesN * 8;
+    const WarpOrigin<S> first(warp);
 #pragma unroll
     for (int j = 0; j < S::tilesN; ++j) {
-        const int channel = firstChannel + j * 8 + lane % 4 * 2;
+        const int channel = first.channel + j * 8 + lane % 4 * 2;
         const float2 bias = *reinterpret_cast<const float2*>(args.bias + tile.channelTile * kTileChannels + channel);
 #pragma unroll
         for (int i = 0; i < S::tilesM; ++i) {
@@ -30,7 +66,7 @@ __device__ void stage(const float (&sums)[S::tilesM][S::tilesN][4],
                     low = fmaxf(low, 0.0F);
                     high = fmaxf(high, 0.0F);
                 }
-                const int pixel = firstPixel + i * 16 + half * 8 + lane / 4;
+                const int pixel = first.pixel + i * 16 + half * 8 + lane / 4;
                 *reinterpret_cast<__half2*>(staged + pixel * S::stagedRow + channel * 2) = __floats2half2_rn(low, high);
             }
         }

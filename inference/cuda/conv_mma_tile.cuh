@@ -21,6 +21,7 @@ struct MmaArgs {
     std::byte* pooled;
     const std::byte* weights;
     const float* bias;
+    const std::byte* added;  // null: nothing
     Head head;
     bool relu;
     int height, width;

@@ -61,7 +61,7 @@ public:
     }
 
     PackedFilter pack(const Filter& filter) {
-        const int filterTaps = shape_.taps(), side = shape_.kind == ConvKind::up2x2 ? 2 : 3;
+        const int filterTaps = shape_.taps(), side = filter.side();
         for (int tile = 0; tile < tiles_; ++tile) {
             for (int r = 0; r < kTileRows; ++r) {
                 const Row row = config_.fold > 1 ? foldedRow(shape_, config_.fold, tile, r) : plainRow(shape_, tile, r);
@@ -115,11 +115,31 @@ private:
     PackedFilter packed_;
 };
 
+/// As the direct kernel reads them; `convert` to its values.
+template <typename T>
+PackedFilter packDirect(const Filter& filter, T (*convert)(float)) {
+    const int padded = paddedChannels(filter.outChannels), taps = filter.side() * filter.side();
+    std::vector<T> weights(std::size_t(taps) * filter.inChannels * padded, convert(0.0F));
+    const std::size_t pairs = std::size_t(filter.outChannels) * filter.inChannels;
+    for (std::size_t pair = 0; pair < pairs; ++pair) {
+        const std::size_t out = pair / filter.inChannels, in = pair % filter.inChannels;
+        for (int tap = 0; tap < taps; ++tap) {
+            weights[(std::size_t(tap) * filter.inChannels + in) * padded + out] =
+                convert(filter.weights[pair * taps + tap]);
+        }
+    }
+    PackedFilter packed{std::vector<std::byte>(weights.size() * sizeof(T)), filter.bias};
+    std::memcpy(packed.weights.data(), weights.data(), packed.weights.size());
+    packed.bias.resize(std::size_t(padded), 0.0F);
+    return packed;
+}
+
 }  // namespace
 
 double ConvShape::flops() const {
-    const double perPixel = 2.0 * (in0Channels + in1Channels) * outChannels;
-    return perPixel * (kind == ConvKind::up2x2 ? 4 : 9) * batch * height * width;
+    const double inputs = kind == ConvKind::depthwise ? 1 : in0Channels + in1Channels;
+    const int positions = kind == ConvKind::depthwise ? side * side : taps();
+    return 2.0 * inputs * outChannels * positions * batch * outHeight() * outWidth();
 }
 
 ConvShape ConvShape::folded(int by) const {
@@ -134,7 +154,9 @@ ConvShape ConvShape::folded(int by) const {
 }
 
 PackedFilter packFilter(const Filter& filter, const ConvShape& shape, const ConvConfig& config) {
-    return Packer(shape, config).pack(filter);
+    if (!shape.direct()) return Packer(shape, config).pack(filter);
+    return config.kernel == ConvKernel::fp32 ? packDirect<float>(filter, [](float weight) { return weight; })
+                                             : packDirect<__half>(filter, __float2half_rn);
 }
 
 }  // namespace matte

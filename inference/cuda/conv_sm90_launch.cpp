@@ -48,7 +48,7 @@ void setTiles(Sm90Args& args, const ConvShape& shape, const ConvConfig& config) 
     args.height = shape.height;
     args.fold = config.fold;
     args.units = config.fold > 1 ? config.fold * shape.rows() : 1;
-    args.relu = shape.kind != ConvKind::up2x2;
+    args.relu = shape.relu();
     args.pool = shape.pooled;
     args.tileWidth = config.tileWidth;
     args.tileHeight = tileHeight(config);

@@ -36,10 +36,13 @@ std::string deviceText(const DeviceFacts& facts) {
 
 std::string problemText(const ConvShape& shape, ConvKernel kernel) {
     const std::array<const char*, 3> kernels{"mma", "sm90", "fp32"};
-    return std::string(kernels[std::size_t(kernel) - 1]) + (shape.kind == ConvKind::up2x2 ? " up2x2 " : " conv3x3 ") +
-           std::to_string(shape.batch) + "x" + std::to_string(shape.height) + "x" + std::to_string(shape.width) + " " +
-           std::to_string(shape.in0Channels) + "+" + std::to_string(shape.in1Channels) + "->" +
-           std::to_string(shape.outChannels) + (shape.pooled ? " pooled" : "") + (shape.head ? " head" : "");
+    const char* const kind = shape.kind == ConvKind::up2x2       ? " up2x2 "
+                             : shape.kind == ConvKind::pointwise ? " pointwise "
+                                                                 : " conv3x3 ";
+    return std::string(kernels[std::size_t(kernel) - 1]) + kind + std::to_string(shape.batch) + "x" +
+           std::to_string(shape.height) + "x" + std::to_string(shape.width) + " " + std::to_string(shape.in0Channels) +
+           "+" + std::to_string(shape.in1Channels) + "->" + std::to_string(shape.outChannels) +
+           (shape.pooled ? " pooled" : "") + (shape.head ? " head" : "") + (shape.added ? " added" : "");
 }
 
 std::vector<std::string> textsOf(const std::vector<ConvConfig>& configs) {
@@ -53,9 +56,9 @@ bool matches(const UNet& unet, const Conv& layer, const ConvShape& shape) {
     const auto channels = [&](int tensor) {
         return tensor == kNoTensor ? 0 : unet.tensors()[std::size_t(tensor)].channels;
     };
-    return layer.kind == shape.kind && channels(layer.in0) == shape.in0Channels &&
+    return layer.kind == shape.kind && layer.stride == shape.stride && channels(layer.in0) == shape.in0Channels &&
            channels(layer.in1) == shape.in1Channels && channels(layer.out) == shape.outChannels &&
-           (layer.pooled != kNoTensor) == shape.pooled &&
+           (layer.pooled != kNoTensor) == shape.pooled && (layer.added != kNoTensor) == shape.added &&
            1 << (unet.levels() - 1 - unet.tensors()[std::size_t(layer.in0)].level) == shape.widthMultiple;
 }
 
@@ -75,8 +78,10 @@ public:
         in1_ = filled(bytes(shape.in1Channels));
         out_ = DeviceBuffer(bytes(shape.outChannels) * (shape.kind == ConvKind::up2x2 ? 4 : 1));
         if (shape.pooled) pooled_ = DeviceBuffer(bytes(shape.outChannels) / 4);
-        buffers_ = {in0_.data(), in1_.data(), out_.data(), pooled_.data(), layer.weights.data(), layer.bias.as<float>(),
-                    {}};
+        if (shape.added) added_ = filled(bytes(shape.outChannels));
+        buffers_ = {
+            in0_.data(), in1_.data(),  out_.data(), pooled_.data(), layer.weights.data(), layer.bias.as<float>(),
+            {},          added_.data()};
         if (shape.head) {
             alpha_ = DeviceBuffer(pixels * sizeof(float));
             const CudaWeights::Layer& head = weights.layers().back();
@@ -121,7 +126,7 @@ private:
     DeviceFacts device_;
     Stream stream_;
     Event start_, end_;
-    DeviceBuffer in0_, in1_, out_, pooled_, alpha_;
+    DeviceBuffer in0_, in1_, out_, pooled_, added_, alpha_;
     ConvBuffers buffers_;
 };
 

@@ -56,7 +56,16 @@ ConvShape shapeOf(const UNet& unet, const Conv& layer, Size size) {
     shape.outChannels = tensors[layer.out].channels;
     shape.pooled = layer.pooled != kNoTensor;
     shape.widthMultiple = 1 << (unet.levels() - 1 - in0.level);
+    shape.stride = layer.stride;
+    shape.side = layer.filter.side();
+    shape.linear = layer.kind == ConvKind::pointwise && !layer.relu;
+    shape.added = layer.added != kNoTensor;
     return shape;
+}
+
+std::string choiceText(const ConvShape& shape, const ConvConfig& config) {
+    if (!shape.direct()) return config.text();
+    return shape.kind == ConvKind::depthwise ? "depthwise" : "stem";
 }
 
 /// The layer that computes the head too, or -1.
@@ -124,7 +133,7 @@ struct CudaNetwork::State {
             for (const int made : {layer.out, layer.pooled}) {
                 if (made != kNoTensor) spans[made].firstLayer = spans[made].lastLayer = i;
             }
-            for (const int read : {layer.in0, layer.in1}) {
+            for (const int read : {layer.in0, layer.in1, layer.added}) {
                 if (read != kNoTensor) spans[read].lastLayer = i;
             }
         }
@@ -159,14 +168,15 @@ struct CudaNetwork::State {
                                 at(layer.pooled),
                                 values.weights.data(),
                                 values.bias.as<float>(),
-                                {}};
+                                {},
+                                at(layer.added)};
             if (shape.head) {
                 const CudaWeights::Layer& head = weights->layers()[i + 1];
                 buffers.head = {head.weights.as<float>(), head.bias.as<float>(),
                                 reinterpret_cast<float*>(at(unet.layers()[i + 1].out))};
             }
             launches[i].emplace(shape, config, buffers, weights->device());
-            choices.push_back(config.text());
+            choices.push_back(choiceText(shape, config));
         }
     }
 

@@ -14,6 +14,30 @@ namespace {
 
 using namespace matte;
 
+/// The stem and a bottleneck of each level of an encoder that knows a thousand kinds of things, at 512x320.
+void addBottlenecks(std::vector<ConvShape>& list) {
+    const auto depthwise = [&](int height, int width, int channels, int side, int stride) {
+        ConvShape& shape = list.emplace_back(ConvShape{ConvKind::depthwise, 1, height, width, channels, 0, channels});
+        shape.side = side;
+        shape.stride = stride;
+    };
+    const auto pointwise = [&](int height, int width, int in, int out, bool linear, bool added) {
+        ConvShape& shape = list.emplace_back(ConvShape{ConvKind::pointwise, 1, height, width, in, 0, out});
+        shape.linear = linear;
+        shape.added = added;
+    };
+    list.push_back({ConvKind::conv3x3, 1, 320, 512, 3, 0, 16});
+    list.back().stride = 2;
+    pointwise(160, 256, 16, 64, false, false);
+    depthwise(160, 256, 64, 3, 2);
+    pointwise(80, 128, 64, 24, true, false);
+    depthwise(40, 64, 240, 5, 1);
+    pointwise(40, 64, 240, 40, true, true);
+    pointwise(20, 32, 112, 672, false, false);
+    depthwise(20, 32, 672, 5, 2);
+    pointwise(10, 16, 960, 160, true, true);
+}
+
 /// The ten 3x3 layers of a U-Net of base 64 at batch 4, then each different layer of the whole network at batch 1.
 std::vector<ConvShape> layers() {
     std::vector<ConvShape> list;
@@ -51,6 +75,7 @@ std::vector<ConvShape> layers() {
     list.push_back({ConvKind::conv3x3, 1, 36, 64, 256, 0, 256, true});
     list.push_back({ConvKind::conv3x3, 1, 18, 32, 512, 0, 512, false});
     list.push_back({ConvKind::conv3x3, 1, 1088, 1920, 32, 0, 32, true});
+    addBottlenecks(list);
     return list;
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_network KERNEL [--tune] [--layers] [--rates] [--skip TEXT]: whole networks on the GPU by one kernel (mma, sm90 or
-// fp32), each as one graph, random data; a line for each network with the median, the 10th and the 90th percentile.
+// gpu_network KERNEL [--tune] [--layers] [--rates] [--skip TEXT] [--model FILE]: whole networks on the GPU by one
+// kernel (mma, sm90 or fp32), each as one graph, random data; a line for each network with the median, the 10th and the
+// 90th percentile.
 // --tune takes the measured choice, --skip leaves configurations out, --layers adds each layer's own median and its
-// share of what the device reaches, --rates says what that is. --version only shows that the program starts here.
+// share of what the device reaches, --rates says what that is. --model takes a model file instead, at 512x320.
+// --version only shows that the program starts here.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -21,7 +23,7 @@ using namespace matte;
 struct Options {
     ConvKernel kernel = ConvKernel::mma;
     bool tune = false, layers = false, rates = false;
-    std::string skip;
+    std::string skip, model;
 };
 
 double percentile(std::vector<double> values, double share) {
@@ -42,17 +44,21 @@ void printLayers(const UNet& unet, Size size, const NetworkTimes& times, const O
     }
 }
 
-void run(const Options& options, const std::vector<int>& widths, Size size, MachineRates rates) {
-    const UNet unet = test::randomNetwork(widths, 7);
+void run(const Options& options, const std::string& name, const UNet& unet, Size size, MachineRates rates) {
     const auto weights = std::make_shared<const CudaWeights>(unet, options.kernel);
     const CudaNetwork::Choose choose = options.tune ? ConvTuner::choose(weights) : test::chooseWithout(options.skip);
     const NetworkTimes times = timeNetwork(weights, size, choose, 101);
     const double ms = percentile(times.ms, 0.5);
-    std::printf("base %d %dx%d%s: %.4f ms (%.4f to %.4f), %.0f TFLOP/s, %.0f MB\n", widths.front(), size.width,
-                size.height, widths.size() == 5 ? "" : " portrait", ms, percentile(times.ms, 0.1),
+    std::printf("%s: %.4f ms (%.4f to %.4f), %.0f TFLOP/s, %.0f MB\n", name.c_str(), ms, percentile(times.ms, 0.1),
                 percentile(times.ms, 0.9), unet.flops(size) / ms / 1e9, double(times.deviceBytes) / 1e6);
     if (options.layers) printLayers(unet, size, times, options, rates);
     std::fflush(stdout);
+}
+
+void runRandom(const Options& options, const std::vector<int>& widths, Size size, MachineRates rates) {
+    const std::string name = "base " + std::to_string(widths.front()) + " " + std::to_string(size.width) + "x" +
+                             std::to_string(size.height) + (widths.size() == 5 ? "" : " portrait");
+    run(options, name, test::randomNetwork(widths, 7), size, rates);
 }
 
 }  // namespace
@@ -67,6 +73,7 @@ int main(int argc, char** argv) {
         if (argument == "--tune") options.tune = true;
         if (argument == "--rates") options.rates = true;
         if (argument == "--skip" && i + 1 < argc) options.skip = argv[++i];
+        if (argument == "--model" && i + 1 < argc) options.model = argv[++i];
     }
     try {
         MachineRates rates;
@@ -74,11 +81,15 @@ int main(int argc, char** argv) {
             rates = measureRates(options.kernel);
             std::printf("rates: %.1f TFLOP/s, %.0f GB/s\n", rates.flopsPerSecond / 1e12, rates.bytesPerSecond / 1e9);
         }
-        run(options, {64, 128, 256, 512, 1024}, {512, 512}, rates);
-        run(options, {32, 64, 128, 256, 512}, {512, 288}, rates);
-        run(options, {16, 32, 64, 128, 256}, {256, 256}, rates);
-        run(options, {32, 64, 128, 256, 512}, {1920, 1088}, rates);
-        run(options, {32, 64, 128, 192, 256, 192, 112}, {512, 320}, rates);
+        if (!options.model.empty()) {
+            run(options, options.model, UNet::load(Safetensors::read(options.model)), {512, 320}, rates);
+            return 0;
+        }
+        runRandom(options, {64, 128, 256, 512, 1024}, {512, 512}, rates);
+        runRandom(options, {32, 64, 128, 256, 512}, {512, 288}, rates);
+        runRandom(options, {16, 32, 64, 128, 256}, {256, 256}, rates);
+        runRandom(options, {32, 64, 128, 256, 512}, {1920, 1088}, rates);
+        runRandom(options, {32, 64, 128, 192, 256, 192, 112}, {512, 320}, rates);
         return 0;
     } catch (const std::exception& error) {
         std::printf("ERROR: %s\n", error.what());

@@ -4,6 +4,7 @@
 #include <cuda_fp16.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -20,6 +21,14 @@ constexpr int kPoison = 0xFF;  // a NaN in every type
 
 float roundedToHalf(float value) {
     return __half2float(__float2half_rn(value));
+}
+
+void round(std::vector<float>& values, int valueBytes) {
+    if (valueBytes == 2) std::ranges::transform(values, values.begin(), roundedToHalf);
+}
+
+std::size_t outPixelsOf(const ConvShape& shape) {
+    return std::size_t(shape.batch) * shape.outHeight() * shape.outWidth();
 }
 
 template <typename T>
@@ -109,24 +118,23 @@ std::vector<float> maxPooled(const std::vector<float>& values, const ConvShape& 
 
 ConvCase::ConvCase(const ConvShape& shape, ConvKernel kernel, unsigned seed)
     : shape_(shape), device_(DeviceFacts::current()), valueBytes_(valueBytes(kernel)) {
-    const auto round = [&](std::vector<float>& values) {
-        if (kernel != ConvKernel::fp32) std::ranges::transform(values, values.begin(), roundedToHalf);
-    };
-    const int inputs = shape.in0Channels + shape.in1Channels;
-    filter_ = oracle::randomFilter(shape.outChannels, inputs, shape.kind == ConvKind::up2x2 ? 2 : 3, seed);
-    round(filter_.weights);
-    const std::size_t pixels = std::size_t(shape.batch) * shape.height * shape.width;
-    for (int i = 0; i < 2; ++i) {
-        const int channels = i == 0 ? shape.in0Channels : shape.in1Channels;
-        if (channels == 0) continue;
-        host_[i] = oracle::noise(1, 1, int(pixels) * channels, seed + 1 + unsigned(i)).values;
-        round(host_[i]);
-        in_[i] = upload(encode(padded(host_[i], channels), valueBytes_));
-    }
+    const int inputs = shape.kind == ConvKind::depthwise ? 1 : shape.in0Channels + shape.in1Channels;
+    filter_ = oracle::randomFilter(shape.outChannels, inputs, filterSide(shape), seed);
+    round(filter_.weights, valueBytes_);
+    const std::size_t pixels = std::size_t(shape.batch) * shape.height * shape.width, outPixels = outPixelsOf(shape);
+    in_[0] = makeInput(pixels, shape.in0Channels, seed + 1, host_[0]);
+    if (shape.in1Channels > 0) in_[1] = makeInput(pixels, shape.in1Channels, seed + 2, host_[1]);
+    if (shape.added) added_ = makeInput(outPixels, shape.outChannels, seed + 4, hostAdded_);
     const std::size_t perPixel = std::size_t(paddedChannels(shape.outChannels)) * std::size_t(valueBytes_);
-    out_ = DeviceBuffer(pixels * perPixel * (shape.kind == ConvKind::up2x2 ? 4 : 1) + kGuardBytes);
-    if (shape.pooled) pooled_ = DeviceBuffer(pixels / 4 * perPixel + kGuardBytes);
+    out_ = DeviceBuffer(outPixels * perPixel + kGuardBytes);
+    if (shape.pooled) pooled_ = DeviceBuffer(outPixels / 4 * perPixel + kGuardBytes);
     if (shape.head) makeHead(seed + 3);
+}
+
+DeviceBuffer ConvCase::makeInput(std::size_t pixels, int channels, unsigned seed, std::vector<float>& host) const {
+    host = oracle::noise(1, 1, int(pixels) * channels, seed).values;
+    round(host, valueBytes_);
+    return upload(encode(padded(host, channels), valueBytes_));
 }
 
 void ConvCase::makeHead(unsigned seed) {
@@ -153,17 +161,17 @@ ConvLaunch ConvCase::launch(const ConvConfig& config) {
     const Weights& packed = weightsFor(config);
     const Head head{headWeights_.as<float>(), headBias_.as<float>(), alpha_.as<float>()};
     const ConvBuffers buffers{in_[0].data(),         in_[1].data(),           out_.data(), pooled_.data(),
-                              packed.weights.data(), packed.bias.as<float>(), head};
+                              packed.weights.data(), packed.bias.as<float>(), head,        added_.data()};
     return ConvLaunch(shape_, config, buffers, device_);
 }
 
 void ConvCase::computeReference() {
-    const DeviceBuffer in0 = upload(host_[0]), in1 = upload(host_[1]);
+    const DeviceBuffer in0 = upload(host_[0]), in1 = upload(host_[1]), added = upload(hostAdded_);
     const DeviceBuffer weights = upload(filter_.weights), bias = upload(filter_.bias);
-    const int scale = shape_.kind == ConvKind::up2x2 ? 4 : 1;
-    expected_.resize(std::size_t(shape_.batch) * shape_.height * shape_.width * shape_.outChannels * scale);
+    expected_.resize(outPixelsOf(shape_) * std::size_t(shape_.outChannels));
     const DeviceBuffer out(expected_.size() * sizeof(float));
-    referenceConv(shape_, in0.as<float>(), in1.as<float>(), weights.as<float>(), bias.as<float>(), out.as<float>());
+    referenceConv(shape_, in0.as<float>(), in1.as<float>(), weights.as<float>(), bias.as<float>(), added.as<float>(),
+                  out.as<float>());
     CUDA_CHECK(cudaMemcpy(expected_.data(), out.data(), out.bytes(), cudaMemcpyDeviceToHost));
 }
 
@@ -211,12 +219,16 @@ CheckResult ConvCase::check(const ConvConfig& config) {
 }
 
 std::string text(const ConvShape& shape) {
+    const std::array<const char*, 5> kinds{"conv3x3", "up2x2", "head1x1", "depthwise", "pointwise"};
     std::ostringstream text;
-    text << (shape.kind == ConvKind::up2x2 ? "up2x2 " : "conv3x3 ") << shape.batch << 'x' << shape.height << 'x'
-         << shape.width << ' ' << shape.in0Channels;
+    text << kinds[std::size_t(shape.kind) - 1] << ' ' << shape.batch << 'x' << shape.height << 'x' << shape.width << ' '
+         << shape.in0Channels;
     if (shape.in1Channels > 0) text << '+' << shape.in1Channels;
     text << "->" << shape.outChannels << (shape.pooled ? " pool" : "") << (shape.head ? " head" : "");
     if (shape.widthMultiple > 1) text << " by " << shape.widthMultiple;
+    if (shape.kind == ConvKind::depthwise) text << " k" << shape.side;
+    if (shape.stride > 1) text << " s" << shape.stride;
+    text << (shape.linear ? " linear" : "") << (shape.added ? " added" : "");
     return text.str();
 }
 

@@ -36,6 +36,8 @@ private:
         DeviceBuffer weights, bias;
     };
     const Weights& weightsFor(const ConvConfig& config);
+    /// Random values of `channels`, rounded as the kernel reads them and left in `host`, on the device.
+    DeviceBuffer makeInput(std::size_t pixels, int channels, unsigned seed, std::vector<float>& host) const;
     void computeReference();
     void makeHead(unsigned seed);
     [[nodiscard]] std::vector<float> expectedAlpha() const;
@@ -44,15 +46,15 @@ private:
     DeviceFacts device_;
     Filter filter_;
     int valueBytes_;
-    std::vector<float> host_[2];  ///< dense inputs
-    DeviceBuffer in_[2], out_, pooled_;
+    std::vector<float> host_[2], hostAdded_;  ///< dense inputs
+    DeviceBuffer in_[2], added_, out_, pooled_;
     Filter headFilter_;
     DeviceBuffer headWeights_, headBias_, alpha_;           ///< of shapes with a head
     std::map<std::pair<ConvKernel, int>, Weights> packed_;  ///< by kernel and chunk
     std::vector<float> expected_;                           ///< dense; empty until the first check
 };
 
-/// "conv3x3 2x17x33 64+64->128 pool"
+/// "conv3x3 2x17x33 64+64->128 pool", "depthwise 1x8x8 96->96 k5 s2"
 std::string text(const ConvShape& shape);
 /// "mma", "sm90" or "fp32"; anything else is mma.
 ConvKernel kernelNamed(const std::string& name);

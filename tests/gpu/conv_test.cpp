@@ -19,6 +19,21 @@ public:
         return add(ConvKind::conv3x3, n, h, w, c0, c1, out, pooled);
     }
     ConvShape& up(int n, int h, int w, int in, int out) { return add(ConvKind::up2x2, n, h, w, in, 0, out, false); }
+    ConvShape& pointwise(int n, int h, int w, int in, int out, bool pooled = false) {
+        return add(ConvKind::pointwise, n, h, w, in, 0, out, pooled);
+    }
+    /// The last of a bottleneck.
+    void linear(int n, int h, int w, int in, int out, bool added, bool pooled = false) {
+        ConvShape& shape = pointwise(n, h, w, in, out, pooled);
+        shape.linear = true;
+        shape.added = added;
+    }
+    void depthwise(int n, int h, int w, int channels, int side, int stride) {
+        ConvShape& shape = add(ConvKind::depthwise, n, h, w, channels, 0, channels, false);
+        shape.side = side;
+        shape.stride = stride;
+    }
+    void stem(int n, int h, int w, int out) { conv(n, h, w, 3, 0, out).stride = 2; }
     [[nodiscard]] const std::vector<ConvShape>& list() const { return list_; }
 
 private:
@@ -50,6 +65,11 @@ std::vector<ConvShape> fewProblems() {
     last.head = true;
     problems.conv(1, 11, 10, 256, 0, 96);
     problems.conv(1, 12, 10, 128, 128, 64, true);
+    problems.pointwise(1, 9, 13, 24, 72);
+    problems.linear(1, 12, 18, 72, 20, true, true);
+    problems.depthwise(1, 9, 13, 20, 5, 1);
+    problems.depthwise(1, 10, 14, 20, 3, 2);
+    problems.stem(1, 10, 14, 12);
     return problems.list();
 }
 
@@ -146,6 +166,47 @@ std::vector<ConvShape> asInNetworks() {
     return problems.list();
 }
 
+std::vector<ConvShape> pointwiseLayers() {
+    Problems problems;
+    for (const auto& [h, w] : {std::pair(1, 1), {1, 40}, {40, 1}, {3, 5}, {33, 31}}) {
+        problems.pointwise(1, h, w, 16, 96);
+        problems.linear(1, h, w, 96, 24, false);
+        problems.linear(2, h, w, 96, 24, true);
+    }
+    for (const int in : {3, 13, 32, 33, 65, 100, 1248}) {
+        problems.pointwise(1, 10, 18, in, 40);
+        problems.linear(1, 10, 18, in, 40, true);
+    }
+    for (const int out : {3, 8, 13, 64, 72, 130, 200, 352}) {
+        problems.linear(1, 10, 18, 72, out, false, true);
+        problems.linear(2, 10, 18, 72, out, true, true);
+        problems.pointwise(2, 10, 18, 72, out, true);
+    }
+    problems.pointwise(1, 160, 256, 16, 64);
+    problems.linear(1, 80, 128, 96, 24, true, true);
+    problems.pointwise(1, 20, 32, 112, 672);
+    problems.linear(1, 10, 16, 1248, 352, true);
+    return problems.list();
+}
+
+std::vector<ConvShape> directLayers() {
+    Problems problems;
+    for (const int side : {3, 5}) {
+        for (const auto& [h, w] : {std::pair(1, 1), {1, 9}, {9, 1}, {7, 13}}) problems.depthwise(2, h, w, 13, side, 1);
+        for (const int channels : {8, 13, 96, 1248}) {
+            problems.depthwise(1, 11, 21, channels, side, 1);
+            for (const auto& [h, w] : {std::pair(2, 2), {2, 34}, {14, 18}}) {
+                problems.depthwise(2, h, w, channels, side, 2);
+            }
+        }
+        problems.depthwise(1, 80, 128, 144, side, 2);
+    }
+    for (const int out : {3, 8, 16, 20, 72}) {
+        for (const auto& [h, w] : {std::pair(2, 2), {6, 34}, {62, 90}}) problems.stem(2, h, w, out);
+    }
+    return problems.list();
+}
+
 using KernelAndShape = std::tuple<ConvKernel, ConvShape>;
 
 class Convolution : public testing::Test, public testing::WithParamInterface<KernelAndShape> {};
@@ -198,6 +259,14 @@ INSTANTIATE_TEST_SUITE_P(Narrow,
 INSTANTIATE_TEST_SUITE_P(Networks,
                          Convolution,
                          testing::Combine(testing::ValuesIn(kKernels), testing::ValuesIn(asInNetworks())),
+                         nameOfCase);
+INSTANTIATE_TEST_SUITE_P(Pointwise,
+                         Convolution,
+                         testing::Combine(testing::ValuesIn(kKernels), testing::ValuesIn(pointwiseLayers())),
+                         nameOfCase);
+INSTANTIATE_TEST_SUITE_P(Direct,
+                         Convolution,
+                         testing::Combine(testing::ValuesIn(kKernels), testing::ValuesIn(directLayers())),
                          nameOfCase);
 
 }  // namespace

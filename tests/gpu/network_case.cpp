@@ -17,6 +17,10 @@ UNet randomNetwork(const std::vector<int>& widths, unsigned seed) {
     return UNet::load(Safetensors::parse(encodeSafetensors(randomUNet(widths, seed), unetMetadata(widths)), "random"));
 }
 
+UNet randomMobileNetwork(unsigned seed) {
+    return UNet::load(Safetensors::parse(encodeSafetensors(randomMobileUNet(seed)), "random"));
+}
+
 CudaNetwork::Choose chooseWithout(const std::string& skip) {
     return [skip](const ConvShape&, const std::vector<ConvConfig>& ranked) {
         const auto allowed = [&](const ConvConfig& config) {

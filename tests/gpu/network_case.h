@@ -11,6 +11,8 @@ namespace matte::test {
 UNet randomNetwork(int base, unsigned seed);
 /// Levels of any widths.
 UNet randomNetwork(const std::vector<int>& widths, unsigned seed);
+/// With bottlenecks in its encoder; five levels.
+UNet randomMobileNetwork(unsigned seed);
 /// Takes the first configuration whose text does not hold `skip`; an empty `skip` holds nothing back.
 CudaNetwork::Choose chooseWithout(const std::string& skip);
 /// Uploads `input` [H, W, 3] as the input of a network of `kernel`.

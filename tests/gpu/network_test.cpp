@@ -12,7 +12,7 @@ namespace matte::test {
 namespace {
 
 struct NetworkSize {
-    std::vector<int> widths;
+    std::vector<int> widths;  ///< none: a network with bottlenecks
     Size size;
     unsigned seed;
 };
@@ -28,7 +28,8 @@ protected:
     [[nodiscard]] static ConvKernel kernel() { return std::get<0>(GetParam()); }
     [[nodiscard]] static Size size() { return std::get<1>(GetParam()).size; }
     [[nodiscard]] static UNet unet() {
-        return randomNetwork(std::get<1>(GetParam()).widths, std::get<1>(GetParam()).seed);
+        const NetworkSize& network = std::get<1>(GetParam());
+        return network.widths.empty() ? randomMobileNetwork(network.seed) : randomNetwork(network.widths, network.seed);
     }
     [[nodiscard]] CudaNetwork configured(CudaNetwork::Choose choose = CudaNetwork::chooseFirst) const {
         CudaNetwork network(unet(), kernel(), std::move(choose));
@@ -56,9 +57,10 @@ TEST_P(Network, AlphaIsCloseToTheOracle) {
         EXPECT_LE(oracle::nmse(expected, found), 1e-10);
     } else {
         // Random weights leave alpha grey, where keeping halves costs most; a trained network's alpha loses a tenth of
-        // it.
+        // it. Where one rounding falls otherwise than the oracle's, many behind it do: what they cost varies.
         const Difference halves = difference(expected, oracle::run(unet(), input_, keptAsHalf).back().values);
-        expectClose("alpha", difference(expected, found), {1.2e-2, std::max(5e-4, 1.1 * halves.mean)});
+        expectClose("alpha", difference(expected, found),
+                    {std::max(1.2e-2, 2 * halves.maximum), std::max(5e-4, 1.2 * halves.mean)});
     }
 }
 
@@ -125,6 +127,7 @@ std::string nameOfNetwork(const testing::TestParamInfo<KernelAndSize>& info) {
     const auto& [kernel, network] = info.param;
     std::ostringstream name;
     name << nameOf(kernel);
+    if (network.widths.empty()) name << "_bottlenecks";
     for (const int width : network.widths) name << '_' << width;
     name << "_at_" << text(network.size);
     return name.str();
@@ -141,8 +144,10 @@ INSTANTIATE_TEST_SUITE_P(Kernels,
                                                           NetworkSize{{64, 96, 128}, {36, 20}, 6},
                                                           NetworkSize{{32, 64, 128, 192, 256, 352}, {96, 64}, 7},
                                                           NetworkSize{{16, 32, 64, 64, 80, 56, 48}, {128, 64}, 9},
-                                                          NetworkSize{
-                                                              {32, 64, 128, 192, 256, 192, 112}, {128, 64}, 8})),
+                                                          NetworkSize{{32, 64, 128, 192, 256, 192, 112}, {128, 64}, 8},
+                                                          NetworkSize{{}, {16, 16}, 10},
+                                                          NetworkSize{{}, {80, 48}, 11},
+                                                          NetworkSize{{}, {128, 64}, 12})),
                          nameOfNetwork);
 
 }  // namespace

@@ -7,8 +7,16 @@
 
 namespace matte::test {
 
-/// `weights` [out, in, k, k] and `bias` on the device; `out` [N, H, W, out] or, for up2x2, [N, 2 H, 2 W, out].
-void referenceConv(
-    const ConvShape& shape, const float* in0, const float* in1, const float* weights, const float* bias, float* out);
+/// Of the layer's filter.
+int filterSide(const ConvShape& shape);
+/// `weights` [out, in, k, k] ([out, 1, k, k] of a depthwise layer), `bias` and `added` on the device; `out` and `added`
+/// [N, outHeight, outWidth, out].
+void referenceConv(const ConvShape& shape,
+                   const float* in0,
+                   const float* in1,
+                   const float* weights,
+                   const float* bias,
+                   const float* added,
+                   float* out);
 
 }  // namespace matte::test

@@ -29,6 +29,25 @@ protected:
         choices = network.choices();
         return Clock::now() - start;
     }
+    void expectSameMatte(const UNet& unet, Difference limit) const {
+        const oracle::Activation input = oracle::noise(96, 128, 3, 8);
+        const ConvKernel kernel = CudaNetwork::bestKernel();
+        const auto weights = std::make_shared<const CudaWeights>(unet, kernel);
+        const auto tuner = std::make_shared<ConvTuner>(weights, file());
+        CudaNetwork ranked(weights),
+            tuned(weights, [tuner](const auto&shape, const auto&configs) { return (*tuner)(shape, configs); });
+        std::vector<float> results[2];
+        int next = 0;
+        for (CudaNetwork* network : {&ranked, &tuned}) {
+            network->configure({128, 96});
+            setInput(*network, kernel, input);
+            const Stream stream;
+            network->forward(stream.get());
+            stream.wait();
+            results[next++] = alphaOf(*network);
+        }
+        expectClose("alpha", difference(results[0], results[1]), limit);
+    }
     [[nodiscard]] std::filesystem::path file() const { return folder_ / "kernels.json"; }
     ScratchFolder folder_;
 };
@@ -49,24 +68,11 @@ TEST_F(Tuner, ALargeInputStaysInsideTheLimit) {
 }
 
 TEST_F(Tuner, ATunedNetworkComputesTheSameMatte) {
-    const UNet unet = randomNetwork(16, 7);
-    const oracle::Activation input = oracle::noise(96, 128, 3, 8);
-    const ConvKernel kernel = CudaNetwork::bestKernel();
-    const auto weights = std::make_shared<const CudaWeights>(unet, kernel);
-    const auto tuner = std::make_shared<ConvTuner>(weights, file());
-    CudaNetwork ranked(weights),
-        tuned(weights, [tuner](const auto&shape, const auto&configs) { return (*tuner)(shape, configs); });
-    std::vector<float> results[2];
-    int next = 0;
-    for (CudaNetwork* network : {&ranked, &tuned}) {
-        network->configure({128, 96});
-        setInput(*network, kernel, input);
-        const Stream stream;
-        network->forward(stream.get());
-        stream.wait();
-        results[next++] = alphaOf(*network);
-    }
-    expectClose("alpha", difference(results[0], results[1]), {1.2e-2, 5e-4});
+    expectSameMatte(randomNetwork(16, 7), {1.2e-2, 5e-4});
+}
+
+TEST_F(Tuner, ATunedNetworkOfBottlenecksComputesTheSameMatte) {
+    expectSameMatte(randomMobileNetwork(7), {0.1, 1e-3});  // halves cost it more: no ReLU ends a bottleneck
 }
 
 TEST_F(Tuner, AFullDeviceIsNoError) {
