@@ -51,6 +51,8 @@ protected:
         input.values = tensor.values;
         return input;
     }
+    /// Of the mean difference: one network is three times as deep as the other.
+    [[nodiscard]] static double limit() { return GetParam() == "unet_mobile" ? 3e-6 : 1e-6; }
     /// "down1" is what its last layer writes; "out" is the head itself.
     [[nodiscard]] std::map<std::string, int> blocks() const {
         std::map<std::string, int> result;
@@ -76,7 +78,7 @@ TEST_P(PyTorch, OracleAgreesOnEveryBlock) {
     const auto tensors = oracle::run(unet_, input());
     for (const auto& [block, index] : blocks()) {
         const Difference d = difference(dumped(block).values, tensors[std::size_t(index)].values);
-        EXPECT_LE(d.mean, 1e-6) << block;
+        EXPECT_LE(d.mean, limit()) << block;
         EXPECT_LE(d.maximum, 1e-4) << block;
     }
 }
@@ -86,7 +88,7 @@ TEST_P(PyTorch, CpuF32AgreesOnEveryBlock) {
     for (const auto& [block, index] : blocks()) {
         const Difference d = difference(dumped(block).values, network.activation(index));
         std::printf("%-6s mean %.2e maximum %.2e\n", block.c_str(), d.mean, d.maximum);
-        EXPECT_LE(d.mean, 1e-6) << block;
+        EXPECT_LE(d.mean, limit()) << block;
         EXPECT_LE(d.maximum, 1e-4) << block;
     }
 }

@@ -56,7 +56,7 @@ TEST(Depthwise, OfFiveWithAStrideOfTwoReachesTwoPixelsToEachSide) {
     Activation in(4, 4, 1);
     std::ranges::fill(in.values, 1.0F);
     const Activation out = depthwise(in, ones, 2);
-    EXPECT_EQ(out.values, (std::vector<float>{9, 9, 9, 9}));  // of the 25, those in the picture
+    EXPECT_EQ(out.values, (std::vector<float>{9, 12, 12, 16}));  // of the 25, those in the picture
 }
 
 TEST(BatchNorm, NormalisesThenScalesAndShifts) {
