@@ -49,7 +49,8 @@ public:
         const Safetensors::Tensor& tensor = take(name);
         const auto& shape = tensor.shape;
         const bool square = shape.size() == 4 && shape[2] == shape[3] && std::ranges::count(sides, shape[2]) > 0;
-        if (!square || shape[0] > kMaxChannels || shape[1] > kMaxChannels) refuse("'" + name + "' has the wrong shape");
+        const auto isSensible = [](std::int64_t channels) { return channels > 0 && channels <= kMaxChannels; };
+        if (!square || !isSensible(shape[0]) || !isSensible(shape[1])) refuse("'" + name + "' has the wrong shape");
         return tensor;
     }
 

@@ -38,9 +38,27 @@ def unet_tensors(widths):
     yield "out.bias", [1]
 
 
-def model(widths, dtype, fill, metadata=None):
+def mobile_tensors():
+    """The same with a stem and bottlenecks at the second and third level."""
+    conv = lambda o, i, k: [o, i, k, k]
+    yield "down1.conv1.weight", conv(1, 3, 3)
+    yield "down2.conv1.weight", conv(2, 3, 3)
+    yield "down2.block1.conv2.weight", conv(2, 1, 3)
+    yield "down2.block1.conv3.weight", conv(1, 2, 1)
+    for block, inputs in (("down3.block1", 1), ("down3.block2", 2)):
+        yield f"{block}.conv1.weight", conv(3, inputs, 1)
+        yield f"{block}.conv2.weight", conv(3, 1, 5)
+        yield f"{block}.conv3.weight", conv(2, 3, 1)
+        yield from ((f"{block}.bn3.{part}", [2]) for part in ("weight", "bias", "running_mean", "running_var"))
+    for level, below in (("up1", 2), ("up2", 1)):
+        yield f"{level}.upconv.weight", conv(below, 1, 2)
+        yield f"{level}.conv1.weight", conv(1, 2, 3)
+    yield "out.weight", conv(1, 1, 1)
+
+
+def model(tensors, dtype, fill, metadata=None):
     header, at = {"__metadata__": metadata} if metadata else {}, 0
-    for name, shape in unet_tensors(widths):
+    for name, shape in tensors:
         elements = 1
         for side in shape:
             elements *= side
@@ -55,13 +73,16 @@ def entry(begin, end, dtype="F32", shape=(1,)):
 
 def safetensors():
     good = {
-        "unet3_f32": model([1, 1, 1], "F32", struct.pack("<f", 0.5)),
-        "unet3_f16": model([1, 2, 3], "F16", b"\x00\x38", {"bn_eps": "1e-5", "longest_side": "320", "photo_side": "384"}),
-        "unet4_bf16": model([1, 1, 1, 1], "BF16", b"\x00\x3f"),
-        "unet3_nan": model([1, 1, 1], "F16", b"\x00\x7e"),
-        "unet3_negative_variance": model([1, 1, 1], "F16", b"\x00\xb8"),
-        "unet2_too_few_levels": model([1, 1], "F16", b"\x00\x38"),
-        "unet3_bad_metadata": model([1, 1, 1], "F16", b"\x00\x38", {"bn_eps": "-7", "longest_side": "nan"}),
+        "unet3_f32": model(unet_tensors([1, 1, 1]), "F32", struct.pack("<f", 0.5)),
+        "unet3_f16": model(unet_tensors([1, 2, 3]), "F16", b"\x00\x38", {"bn_eps": "1e-5", "longest_side": "320", "photo_side": "384"}),
+        "unet4_bf16": model(unet_tensors([1, 1, 1, 1]), "BF16", b"\x00\x3f"),
+        "unet3_nan": model(unet_tensors([1, 1, 1]), "F16", b"\x00\x7e"),
+        "unet3_negative_variance": model(unet_tensors([1, 1, 1]), "F16", b"\x00\xb8"),
+        "unet2_too_few_levels": model(unet_tensors([1, 1]), "F16", b"\x00\x38"),
+        "unet3_no_channels": model(unet_tensors([0, 0, 0]), "F16", b"\x00\x38"),
+        "mobile3_f16": model(mobile_tensors(), "F16", b"\x00\x38"),
+        "mobile3_negative_variance": model(mobile_tensors(), "F16", b"\x00\xb8"),
+        "unet3_bad_metadata": model(unet_tensors([1, 1, 1]), "F16", b"\x00\x38", {"bn_eps": "-7", "longest_side": "nan"}),
         "no_tensors": with_header({}),
         "scalar": with_header({"a": entry(0, 4, shape=())}, b"\0" * 4),
         "empty_tensor": with_header({"a": entry(0, 0, shape=(0, 7))}),
