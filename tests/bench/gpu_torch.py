@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The yardstick: the same layers and networks in PyTorch, fp16, channels last, random data, medians of CUDA events.
 
-    gpu_torch.py [eager] [layers] [fp32]
+    gpu_torch.py [eager] [layers] [fp32] [bottlenecks]
     gpu_torch.py compile INDEX
 
 layers: cuDNN's time of each 3x3 layer of a U-Net of base 64, at batch 4. eager: whole networks, eager and as a CUDA
-graph. fp32: the first network in single precision, no TF32. compile: network INDEX through torch.compile, max-autotune.
+graph. fp32: the first network in single precision, no TF32. bottlenecks: the trainer's networks, whose encoders hold
+bottlenecks, at 512x320, batch norm folded. compile: network INDEX through torch.compile, max-autotune.
 """
+import os
 import statistics
 import sys
 
@@ -113,6 +115,16 @@ def fp32():
     print(f'{name}: fp32 {median_ms(graphed(lambda: net(x)), 20):.4f} ms', flush=True)
 
 
+def bottlenecks():
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'inference', 'training'))
+    import model
+    model.depthwise = lambda conv, x: conv(x)  # by cuDNN, which is faster once it has compiled
+    for name in ('portrait', 'portrait-lite'):
+        net, x = on_gpu(model.folded(model.UNet(*model.SHAPES[name]).eval())), random_input(1, 3, 320, 512)
+        print(f'{name}: eager {median_ms(lambda: net(x)):.4f} ms', flush=True)
+        print(f'{name}: graph {median_ms(graphed(lambda: net(x))):.4f} ms', flush=True)
+
+
 def compiled(index):
     net, x, name = network(index)
     torch._inductor.select_algorithm.PRINT_AUTOTUNE = False
@@ -126,4 +138,4 @@ if __name__ == '__main__':
             compiled(int(sys.argv[2]))
         else:
             for what in sys.argv[1:]:
-                {'layers': layers, 'eager': eager, 'fp32': fp32}[what]()
+                {'layers': layers, 'eager': eager, 'fp32': fp32, 'bottlenecks': bottlenecks}[what]()
