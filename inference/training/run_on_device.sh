@@ -13,6 +13,7 @@ WORK=${WORK:-/tmp/train}
 OUT=${OUT:-$WORK/out}
 HERE=$(cd "$(dirname "$0")" && pwd)
 export PYTHONUNBUFFERED=1
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-4}  # two runs beside each other, each with a thread for every core, took ten times as long to load the photos
 mkdir -p "$WORK/data" "$OUT"
 
 for pack in .train/*.zip .train/*/*.zip; do
