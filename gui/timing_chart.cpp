@@ -159,7 +159,7 @@ void paintLayers(QPainter& painter, const TimingLayout& layout, const TimingView
     for (int i = 0; i < count; ++i) {
         const QRect column = layout.column(i, count);
         const float ms = s.layerMs[std::size_t(i)].ms.p50;
-        QRect bar = column.adjusted(1, 0, -1, 0);
+        QRect bar = column.width() > 3 ? column.adjusted(1, 0, -1, 0) : column;  // a hundred layers leave no gaps
         bar.setTop(column.bottom() - std::max(1, int(float(column.height() - 4) * ms / longest)));
         painter.fillRect(bar, heat(shareOfFrame(s, std::size_t(i))));
         if (i == view.selected) {

@@ -60,7 +60,7 @@ std::string layerLine(const NetworkBench& network, std::size_t i) {
     const double ms = spreadOf(network.layerMs[i]).median;
     const Json share = shareOf(layer, network.rates, ms);
     const std::string percent = share.is_null() ? "" : format("%3.0f %%", 100 * share.get<double>());
-    return format("  %-13s %-34s %8.2f GFLOP %9.4f ms %8.0f GFLOP/s  %5s  %s\n", layer.name.c_str(),
+    return format("  %-18s %-39s %8.2f GFLOP %9.4f ms %8.0f GFLOP/s  %5s  %s\n", layer.name.c_str(),
                   layer.shape.c_str(), layer.flops / 1e9, ms, ms > 0 ? layer.flops / ms / 1e6 : 0.0, percent.c_str(),
                   layer.kernel.c_str());
 }

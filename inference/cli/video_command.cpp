@@ -99,9 +99,7 @@ ExitCode runVideoCommand(const VideoOptions& options, std::stop_token stop) {
     // Before the model is loaded.
     checkVideoTarget(job.output, background.kind == Background::Kind::transparent && !options.matteOnly);
     job.look = readLook(options.look, background, !options.matteOnly);
-    // There is time for it: on frames as large as photos the light model scores as the other one does, in a third of
-    // the time.
-    job.look.fineDetail = true;
+    job.look.fineDetail = true;  // there is time for it
     const auto engine = makeFrameEngine(options.model, options.engine);
     for (const auto& warning : engine->info().warnings) printMessage(warning);
 

@@ -22,7 +22,7 @@ struct Fused {
     bool relu = false, sigmoid = false;
 };
 
-/// Where a primitive with Fused::added takes it from.
+/// Where a primitive with Fused::added takes it from: its first post-operation, for none adds to its output as well.
 constexpr int kAddedArgument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1;
 
 dnnl::primitive_attr attributes(const Fused& fused) {
@@ -89,7 +89,7 @@ dnnl::pooling_forward::primitive_desc describePool(const dnnl::engine& engine,
 
 /// The input channels [first, first + count) of a filter.
 std::vector<float> sliceInputs(const Filter& filter, int first, int count) {
-    const std::size_t area = filter.weights.size() / (std::size_t(filter.outChannels) * std::size_t(filter.inChannels));
+    const auto area = std::size_t(filter.side() * filter.side());
     std::vector<float> slice;
     slice.reserve(std::size_t(filter.outChannels) * std::size_t(count) * area);
     for (int o = 0; o < filter.outChannels; ++o) {

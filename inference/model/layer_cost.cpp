@@ -35,7 +35,8 @@ std::string layerShape(const UNet& network, const Conv& layer, Size input) {
     const std::string filter = std::string(layer.kind == ConvKind::up2x2       ? "up "
                                            : layer.kind == ConvKind::depthwise ? "depthwise "
                                                                                : "") +
-                               side + "x" + side + (layer.stride == 2 ? " / 2" : "");
+                               side + "x" + side + (layer.stride == 2 ? " / 2" : "") +
+                               (layer.added == kNoTensor ? "" : " +");
     const Size size = sizeOf(network, layer.out, input);
     return channels(layer.in0) + (layer.in1 == kNoTensor ? "" : " + " + channels(layer.in1)) + " -> " +
            channels(layer.out) + ", " + filter + ", " + std::to_string(size.width) + "x" + std::to_string(size.height);

@@ -199,7 +199,7 @@ public:
             if (level > 0) above = layers_.back().pooled = addTensor(name + ".pool", channels(above), level);
             return addConvs(name, above, kNoTensor, level);
         }
-        // The first level of bottlenecks may read the picture, halved by a convolution of its own: the stem.
+        // The second level may read the picture, halved by a convolution of its own: the stem.
         const bool stem = level == 1 && reader_.has(name + ".conv1.weight");
         int at = stem ? addConvs(name, 0, kNoTensor, level, 2) : above;
         for (int n = 1; reader_.has(name + ".block" + std::to_string(n) + ".conv2.weight"); ++n) {

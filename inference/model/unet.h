@@ -47,7 +47,7 @@ struct Conv {
     int out = 0;
     int pooled = kNoTensor;  ///< also written: out after 2x2 max-pooling
     Filter filter;
-    int stride = 1;         ///< 2: a depthwise that begins a level, and the conv3x3 before the first such
+    int stride = 1;         ///< 2: the stem, a conv3x3, and a depthwise that begins a level without one
     int added = kNoTensor;  ///< pointwise: of the same shape as out
     bool relu = true;       ///< as `kind` says
 };

@@ -30,7 +30,7 @@ def read(path):
         net, facts = model.load_model(path)
         return net.state_dict(), facts
     state = torch.load(path, map_location="cpu")
-    return state["ema"], metadata(state["model"], model.UNet(*model.shape(state["ema"])).widths, state["minutes"], state["fresh"])
+    return state["ema"], metadata(state["model"], model.widths(model.shape(state["ema"])[0]), state["minutes"], state["fresh"])
 
 
 def metadata(name, widths, minutes, step):

@@ -191,6 +191,8 @@ def main(argv=None):
     args = parser.parse_args(argv)
     torch.manual_seed(args.seed)
     net, facts = model.load_model(args.model)
+    if net.mobile:
+        parser.error(f"{args.model} has bottlenecks, which can't be grown")
     if len(args.widths) - net.levels not in (0, 1):
         parser.error(f"{args.model} has {net.levels} levels: name as many widths or one more")
     people, _, _ = data.load(args.data, torch.device("cpu"))

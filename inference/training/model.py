@@ -16,9 +16,9 @@ def mobile(*stages):
     return tuple((kernel, expansion, channels) for kernel, expansion, channels, count in stages for _ in range(count))
 
 
-# The encoder by level, then the decoder's widths by level. A level is a width, of two 3x3 convolutions after max-pooling, or bottlenecks: the encoders with those are
-# EfficientNet-Lite 2 and the first five stages of 0, so that they can begin with weights that know a thousand kinds of things. So many levels that the deepest sees the
-# whole picture.
+# The encoder by level, then the decoder's widths by level. A level is a width, of two 3x3 convolutions (the first one above bottlenecks) after max-pooling, or
+# bottlenecks: the encoders with those are EfficientNet-Lite 2 and the first five stages of 0, so that they can begin with weights that know a thousand kinds of things. So
+# many levels that the deepest sees the whole picture.
 SHAPES = {
     "portrait": (
         (
@@ -42,6 +42,11 @@ SHAPES = {
 STEM = 32
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 BN_EPS = 1e-5
+
+
+def widths(encoder):
+    """Channels that each level gives to the next one and to the decoder."""
+    return tuple(level if isinstance(level, int) else level[-1][2] for level in encoder)
 
 
 def normed(module, number, conv):
@@ -153,7 +158,7 @@ class UNet(nn.Module):
         self.decoder = tuple(decoder or encoder[:-1])
         self.multiple = 1 << (self.levels - 1)
         self.mobile = isinstance(encoder[1], tuple)
-        self.widths = tuple(level if isinstance(level, int) else level[-1][2] for level in encoder)
+        self.widths = widths(encoder)
         for i, level in enumerate(encoder):
             below = self.widths[i - 1] if i and not (self.mobile and i == 1) else 3
             made = Convs(below, level, 1 if self.mobile and i == 0 else 2) if isinstance(level, int) else Mobile(below, level, i == 1)
@@ -261,7 +266,8 @@ def save_model(path, state, metadata):
 
 
 def load_model(path):
-    """(UNet in evaluation mode, metadata) of a safetensors file of F16 or F32 values; convolutions before a batch norm may carry a bias."""
+    """(UNet in evaluation mode, metadata) of a safetensors file of F16 or F32 values, of the shapes that SHAPES can say; the engines take more. Convolutions before a batch
+    norm may carry a bias."""
     with open(path, "rb") as file:
         (size,) = struct.unpack("<Q", file.read(8))
         header = json.loads(file.read(size))

@@ -41,7 +41,7 @@ class Moments:
 def measure(trainer, blocks, batches):
     """Gives the first `blocks` blocks of trainer.ema, in place, the statistics of `batches` batches. Each of these normalises by its own batch meanwhile, as in training:
     what it had before must not reach those behind it."""
-    norms = [norm for norm in trainer.ema.modules() if isinstance(norm, torch.nn.BatchNorm2d)][: 2 * blocks]
+    norms = [norm for block in list(trainer.ema.children())[:blocks] for norm in block.modules() if isinstance(norm, torch.nn.BatchNorm2d)]
     for norm in norms:
         norm.train().momentum = 0.0
     moments = [Moments(norm) for norm in norms]

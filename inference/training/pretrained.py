@@ -44,9 +44,9 @@ def convert(theirs, net):
     return state
 
 
-def pretrained(name):
-    """Whether the tensor `name` of a state dict began as one of theirs."""
-    return bool(re.match(r"down\d\.block|down2\.(conv|bn)1", name))
+def pretrained(net, name):
+    """Whether the parameter `name` of `net` may have begun as one of theirs."""
+    return net.mobile and bool(re.match(r"down\d\.block|down2\.(conv|bn)1", name))
 
 
 def main(argv=None):
@@ -59,7 +59,7 @@ def main(argv=None):
     torch.manual_seed(args.seed)
     net = model.UNet(*model.SHAPES[args.model])
     state = convert(torch.load(args.weights, map_location="cpu"), net)
-    model.save_model(args.out, state, export.metadata(args.model, net.widths, 0, 0) | {"trained": "never; the encoder is an EfficientNet-Lite"})
+    model.save_model(args.out, state, export.metadata(args.model, model.widths(net.encoder), 0, 0) | {"trained": "never; the encoder is an EfficientNet-Lite"})
 
 
 if __name__ == "__main__":

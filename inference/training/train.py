@@ -85,10 +85,11 @@ class Trainer:
         self.ema = copy.deepcopy(self.net).eval().requires_grad_(False)
         groups = []
         for matrix, taken in itertools.product((True, False), (False, True)):
-            chosen = [p for name, p in self.net.named_parameters() if (p.ndim > 1) == matrix and pretrained.pretrained(name) == taken]
+            chosen = [p for name, p in self.net.named_parameters() if (p.ndim > 1) == matrix and pretrained.pretrained(self.net, name) == taken]
             if chosen:
                 groups.append({"params": chosen, "weight_decay": args.decay * matrix, "scale": args.encoder_rate if taken else 1.0})
         self.optimizer = torch.optim.AdamW(groups, lr=args.rate, betas=(0.9, 0.98), **({"fused": True} if device.type == "cuda" else {}))
+        self.scales = [group["scale"] for group in groups]
         self.teacher = model.folded(model.load_model(args.teacher)[0]).to(device, memory_format=torch.channels_last) if args.teacher else None
         self.fresh = 0  # steps since the optimiser was new
         self.step, self.minutes = (round(args.elapsed), 0.0) if args.steps else (0, args.elapsed)  # of the schedule
@@ -217,6 +218,8 @@ class Trainer:
             raise SystemExit(f"{path} holds a {state['model']}, not a {self.args.model}: name another --out")
         for name in ("net", "ema", "optimizer"):
             getattr(self, name).load_state_dict(state[name])
+        for group, scale in zip(self.optimizer.param_groups, self.scales):  # this run's, not the checkpoint's
+            group["scale"] = scale
         for name in ("step", "fresh", "minutes", "pixels"):
             setattr(self, name, state[name])
         if self.team.keeps_state:

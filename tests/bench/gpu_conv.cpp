@@ -14,7 +14,7 @@ namespace {
 
 using namespace matte;
 
-/// The stem and a bottleneck of each level of an encoder that knows a thousand kinds of things, at 512x320.
+/// The stem and a bottleneck of each level of EfficientNet-Lite 2's, at 512x320.
 void addBottlenecks(std::vector<ConvShape>& list) {
     const auto depthwise = [&](int height, int width, int channels, int side, int stride) {
         ConvShape& shape = list.emplace_back(ConvShape{ConvKind::depthwise, 1, height, width, channels, 0, channels});

@@ -82,7 +82,8 @@ int main(int argc, char** argv) {
             std::printf("rates: %.1f TFLOP/s, %.0f GB/s\n", rates.flopsPerSecond / 1e12, rates.bytesPerSecond / 1e9);
         }
         if (!options.model.empty()) {
-            run(options, options.model, UNet::load(Safetensors::read(options.model)), {512, 320}, rates);
+            const UNet unet = UNet::load(Safetensors::read(options.model));
+            run(options, options.model, unet, unet.inputSize({512, 320}, 512), rates);
             return 0;
         }
         runRandom(options, {64, 128, 256, 512, 1024}, {512, 512}, rates);

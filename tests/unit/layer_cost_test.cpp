@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The costs that the timing overlay sets a layer's time against, counted by hand for a small network.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "inference/model/layer_cost.h"
@@ -42,6 +44,17 @@ TEST_F(LayerCost, CountsUpSamplingByItsOutput) {
     EXPECT_EQ(layerShape(network_, up, kInput), "8 -> 4, up 2x2, 16x8");
     EXPECT_EQ(layerFlops(network_, up, kInput), 2.0 * 8 * 4 * 16 * 8)
         << "each output has one tap of each input channel";
+}
+
+TEST(LayerCostOfBottlenecks, CountsWhatIsAddedAmongTheBytes) {
+    const UNet network = UNet::load(Safetensors::parse(test::encodeSafetensors(test::randomMobileUNet(1)), "mobile"));
+    const auto layer = [&](const std::string& name) { return *std::ranges::find(network.layers(), name, &Conv::name); };
+    const Size input{32, 16};
+    const Conv depthwise = layer("down3.block1.conv2"), pointwise = layer("down3.block2.conv3");
+    EXPECT_EQ(layerShape(network, depthwise, input), "48 -> 48, depthwise 5x5 / 2, 8x4");
+    EXPECT_EQ(layerFlops(network, depthwise, input), 2.0 * 25 * 48 * 8 * 4);
+    EXPECT_EQ(layerShape(network, pointwise, input), "48 -> 12, 1x1 +, 8x4");
+    EXPECT_EQ(layerBytes(network, pointwise, input, 2), 2.0 * (48 * 12 + 12 + (48 + 12 + 12) * 8 * 4));
 }
 
 TEST_F(LayerCost, AddsUpToTheNetwork) {
