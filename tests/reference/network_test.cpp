@@ -114,9 +114,7 @@ struct Shape {
 
 class CpuAgainstOracle : public testing::TestWithParam<Shape> {};
 
-TEST_P(CpuAgainstOracle, EveryTensor) {
-    const auto& [widths, size] = GetParam();
-    const UNet unet = UNet::load(random(widths, 7));
+void expectTheOraclesTensors(const UNet& unet, Size size) {
     const oracle::Activation in = oracle::noise(size.height, size.width, 3, 11);
     const auto expected = oracle::run(unet, in);
     CpuNetwork network(unet, CpuPrecision::f32);
@@ -126,6 +124,10 @@ TEST_P(CpuAgainstOracle, EveryTensor) {
     for (std::size_t i = 1; i < expected.size(); ++i) {
         EXPECT_LE(oracle::nmse(expected[i].values, network.activation(int(i))), 1e-10) << unet.tensors()[i].name;
     }
+}
+
+TEST_P(CpuAgainstOracle, EveryTensor) {
+    expectTheOraclesTensors(UNet::load(random(GetParam().widths, 7)), GetParam().size);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes,
@@ -139,17 +141,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes,
 
 TEST(CpuNetwork, RunsEncodersOfBottlenecksAsTheOracleDoes) {
     const UNet unet = UNet::load(Safetensors::parse(test::encodeSafetensors(test::randomMobileUNet(7)), "mobile"));
-    for (const Size size : {Size{16, 16}, Size{48, 32}}) {
-        const oracle::Activation in = oracle::noise(size.height, size.width, 3, 11);
-        const auto expected = oracle::run(unet, in);
-        CpuNetwork network(unet, CpuPrecision::f32);
-        network.configure(size);
-        std::ranges::copy(in.values, network.input());
-        network.run();
-        for (std::size_t i = 1; i < expected.size(); ++i) {
-            EXPECT_LE(oracle::nmse(expected[i].values, network.activation(int(i))), 1e-10) << unet.tensors()[i].name;
-        }
-    }
+    for (const Size size : {Size{16, 16}, Size{48, 32}}) expectTheOraclesTensors(unet, size);
 }
 
 TEST(CpuNetwork, GivesTheSameAfterItsSizeChangedTwice) {
