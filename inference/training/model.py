@@ -9,6 +9,7 @@ import torch.nn.utils.fusion
 from torch import nn
 from torch.nn import functional as F
 
+from depthwise import depthwise
 
 
 def mobile(*stages):
@@ -68,35 +69,6 @@ class Convs(nn.Module):
         for i in range(1, self.count + 1):
             x = F.relu_(getattr(self, f"bn{i}")(getattr(self, f"conv{i}")(x)))
         return x
-
-
-class Depthwise(torch.autograd.Function):
-    """A depthwise convolution by PyTorch's own kernels: cuDNN compiles one anew for every size of frame, which takes it seconds."""
-
-    @staticmethod
-    def forward(ctx, x, weight, stride):
-        ctx.save_for_backward(x, weight)
-        ctx.stride = stride
-        with torch.backends.cudnn.flags(enabled=False):
-            return F.conv2d(x, weight, None, stride, weight.shape[2] // 2, 1, len(weight))
-
-    @staticmethod
-    def backward(ctx, gradient):
-        x, weight = ctx.saved_tensors
-        twice = [[n, n] for n in (ctx.stride, weight.shape[2] // 2, 1, 0)]
-        with torch.backends.cudnn.flags(enabled=False):
-            of_x, of_weight, _ = torch.ops.aten.convolution_backward(
-                gradient.contiguous(), x, weight, None, *twice[:3], False, twice[3], len(weight), [True, True, False]
-            )
-        return of_x, of_weight, None
-
-
-def depthwise(conv, x):
-    """conv(x), laid out with the channels innermost."""
-    if not x.is_cuda:
-        return conv(x)
-    found = Depthwise.apply(x.contiguous(), conv.weight.to(x.dtype), conv.stride[0]).contiguous(memory_format=torch.channels_last)
-    return found if conv.bias is None else found + conv.bias.to(x.dtype).view(1, -1, 1, 1)
 
 
 class Bottleneck(nn.Module):

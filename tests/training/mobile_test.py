@@ -10,6 +10,7 @@ import tempfile
 
 from smoke_test import run_all, trainer  # which says why, where PyTorch is missing
 
+import depthwise
 import export
 import model
 import pretrained
@@ -48,15 +49,28 @@ def test_a_network_of_bottlenecks_trains_and_is_read_back():
             assert torch.equal(value, learner.ema.state_dict()[name].half().float()), name
 
 
-def test_the_depthwise_convolution_of_ours_is_pytorchs():
-    for side, stride in ((3, 1), (3, 2), (5, 1), (5, 2)):
-        conv = torch.nn.Conv2d(6, 6, side, stride=stride, padding=side // 2, groups=6, bias=False)
-        x = torch.randn(2, 6, 12, 10, requires_grad=True)
-        theirs, ours = conv(x), model.Depthwise.apply(x, conv.weight, stride)
+def test_depthwise_convolutions_are_pytorchs():
+    """By PyTorch's kernels, and by ours on a GPU or in Triton's interpreter (TRITON_INTERPRET=1)."""
+    gpu = torch.cuda.is_available()
+    depthwise.PROGRAMS = 8  # so that each has pixels for more than one turn of its loop
+    kinds = [depthwise.PyTorchs]
+    if depthwise.triton and (gpu or os.environ.get("TRITON_INTERPRET") == "1"):
+        kinds.append(depthwise.Depthwise)
+    else:
+        print("skipped: our kernels, which want Triton and a GPU, or TRITON_INTERPRET=1")
+    for side, stride, channels, height, width in ((3, 1, 6, 12, 10), (3, 2, 40, 7, 9), (5, 1, 33, 9, 6), (5, 2, 16, 8, 11), (5, 1, 4, 2, 2)):
+        conv = torch.nn.Conv2d(channels, channels, side, stride=stride, padding=side // 2, groups=channels, bias=False)
+        x = torch.randn(3, channels, height, width, requires_grad=True)
+        theirs = conv(x)
         slope = torch.randn_like(theirs)
-        assert torch.allclose(ours, theirs, atol=1e-6)
-        for a, b in zip(torch.autograd.grad(ours, (x, conv.weight), slope), torch.autograd.grad(theirs, (x, conv.weight), slope)):
-            assert torch.allclose(a, b, atol=1e-4)
+        expected = (theirs, *torch.autograd.grad(theirs, (x, conv.weight), slope))
+        for kind in kinds:
+            place = torch.device("cuda" if gpu else "cpu")
+            there, weight = (t.detach().to(place).requires_grad_() for t in (x, conv.weight))
+            ours = kind.apply(there, weight, stride)
+            found = (ours, *torch.autograd.grad(ours, (there, weight), slope.to(place)))
+            for a, b in zip(found, expected):
+                assert a.shape == b.shape and torch.allclose(a.cpu(), b, atol=1e-4), (kind, side, stride)
 
 
 def efficientnet_lite(net):
