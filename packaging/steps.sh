@@ -54,7 +54,9 @@ configureAndBuild() {
         case $1 in --target=*) targets+=(--target "${1#*=}") ;; *) options+=("$1") ;; esac
         shift
     done
-    if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache); fi
+    if command -v ccache >/dev/null; then # which keeps nothing that a precompiled header went into
+        options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON)
+    fi
     cmake -S . -B "$folder" -G Ninja "${options[@]}" >>"$log" 2>&1
     NINJA_STATUS='%f/%t ' cmake --build "$folder" "${targets[@]}" 2>&1 | tee -a "$log" |
         while IFS= read -r line; do
