@@ -134,6 +134,7 @@ MatteScores meanScores(const std::vector<MatteScores>& all) {
 
 double worstTenth(const std::vector<MatteScores>& all) {
     std::vector<double> values;
+    values.reserve(all.size());
     for (const MatteScores& one : all) values.push_back(one.meanIou);
     std::ranges::sort(values);
     const std::size_t count = std::min(values.size(), std::max<std::size_t>(1, values.size() / 10));

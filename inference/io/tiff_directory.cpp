@@ -9,7 +9,7 @@ namespace {
 /// Bytes of one value of a TIFF type; 0 for types that are not whole numbers.
 int bytesOfType(std::uint32_t type) {
     switch (type) {
-        case 1: return 1;  // BYTE
+        case 1:            // BYTE
         case 7: return 1;  // UNDEFINED: bytes, too
         case 3: return 2;  // SHORT
         case 4: return 4;  // LONG

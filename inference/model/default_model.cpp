@@ -43,7 +43,7 @@ std::filesystem::path defaultModel() {
 
 std::filesystem::path findModel(const std::string& word) {
     if (word.empty()) return defaultModel();
-    const std::filesystem::path path(word);
+    std::filesystem::path path(word);
     std::error_code error;
     if (path.has_parent_path() || path.has_extension() || std::filesystem::exists(path, error)) return path;
     try {
