@@ -9,7 +9,8 @@ tests/run.sh [--quick] [CHECK...]
 Installs what is missing from the distribution (Debian 12, Ubuntu 24.04), builds Matte and runs every test, in less than
 25 minutes on two cores:
   release     everything optimised, warnings are errors; all tests, the window's under Xvfb
-  sanitizers  all tests but the window's under ASan and UBSan; line coverage of inference, at least 85 %
+  sanitizers  all tests but the window's and the longest under ASan, with UBSan in the product; line coverage of
+              inference, at least 85 %
   fuzz        each libFuzzer target for a minute
   format      clang-format
   sizes       no file too long

@@ -69,8 +69,8 @@ def test_depthwise_convolutions_are_pytorchs():
             there, weight = (t.detach().to(place).requires_grad_() for t in (x, conv.weight))
             ours = kind.apply(there, weight, stride)
             found = (ours, *torch.autograd.grad(ours, (there, weight), slope.to(place)))
-            for a, b in zip(found, expected):
-                assert a.shape == b.shape and torch.allclose(a.cpu(), b, atol=1e-4), (kind, side, stride)
+            for a, b, apart in zip(found, expected, (1e-6, 1e-6, 1e-4)):  # the last are sums over all pixels
+                assert a.shape == b.shape and torch.allclose(a.cpu(), b, atol=apart), (kind, side, stride)
 
 
 def efficientnet_lite(net):
