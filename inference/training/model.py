@@ -41,6 +41,7 @@ SHAPES = {
     "tiny-mobile": ((4, mobile((3, 1, 6, 1)), mobile((5, 2, 8, 2)), 8), (4, 6, 8)),
 }
 STEM = 32
+DROPPED = 0.1  # share of the deepest bottlenecks that are left out in training (Huang et al., "Deep Networks with Stochastic Depth", 2016); of those above, by their depth
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 BN_EPS = 1e-5
 
@@ -75,8 +76,9 @@ class Bottleneck(nn.Module):
     """Sandler et al., "MobileNetV2", 2018, as EfficientNet-Lite has it, with ReLU: 1x1 to more channels (unless the expansion is 1), depthwise, 1x1 to few, and what came in
     added where that fits."""
 
-    def __init__(self, inputs, kernel, expansion, outputs, stride):
+    def __init__(self, inputs, kernel, expansion, outputs, stride, dropped=0.0):
         super().__init__()
+        self.dropped = dropped
         wide = inputs * expansion
         if expansion > 1:
             normed(self, 1, nn.Conv2d(inputs, wide, 1, bias=False))
@@ -88,17 +90,21 @@ class Bottleneck(nn.Module):
         y = F.relu_(self.bn1(self.conv1(x))) if self.expands else x
         y = F.relu_(self.bn2(depthwise(self.conv2, y)))
         y = self.bn3(self.conv3(y))
-        return x + y if self.adds else y
+        if not self.adds:
+            return y
+        if self.training and self.dropped:
+            y = y * (torch.rand(len(y), 1, 1, 1, device=y.device) >= self.dropped).to(y.dtype) / (1 - self.dropped)
+        return x + y
 
 
 class Mobile(Convs):
     """A level of bottlenecks, the first of which halves its input. The uppermost one's input is the picture, halved by a 3x3 convolution, the stem."""
 
-    def __init__(self, inputs, blocks, stem):
+    def __init__(self, inputs, blocks, stem, dropped):
         super().__init__(inputs, STEM, count=1 if stem else 0, stride=2)
         channels = STEM if stem else inputs
         for i, (kernel, expansion, outputs) in enumerate(blocks):
-            setattr(self, f"block{i + 1}", Bottleneck(channels, kernel, expansion, outputs, 1 if stem or i else 2))
+            setattr(self, f"block{i + 1}", Bottleneck(channels, kernel, expansion, outputs, 1 if stem or i else 2, dropped))
             channels = outputs
         self.blocks = len(blocks)
 
@@ -133,7 +139,7 @@ class UNet(nn.Module):
         self.widths = widths(encoder)
         for i, level in enumerate(encoder):
             below = self.widths[i - 1] if i and not (self.mobile and i == 1) else 3
-            made = Convs(below, level, 1 if self.mobile and i == 0 else 2) if isinstance(level, int) else Mobile(below, level, i == 1)
+            made = Convs(below, level, 1 if self.mobile and i == 0 else 2) if isinstance(level, int) else Mobile(below, level, i == 1, DROPPED * i / self.levels)
             setattr(self, f"down{i + 1}", made)
         for i in range(1, self.levels):
             at = self.levels - i - 1

@@ -130,7 +130,8 @@ class Trainer:
         shares = torch.tensor(schedule.size_shares(self.progress(), self.args.favour))
         longest = schedule.SIZES[int(self.frames.draw(shares, 1))] * self.args.scale
         shape = schedule.SHAPES[int(self.frames.among(torch.arange(len(schedule.SHAPES)), 1))]
-        height, width = (max(1, round(longest * side / max(shape) / self.net.multiple)) * self.net.multiple for side in shape)
+        multiple = max(net.multiple for net in (self.net, self.teacher) if net)
+        height, width = (max(1, round(longest * side / max(shape) / multiple)) * multiple for side in shape)
         pictures = max(5, int(self.pixels / (height * width)))
         share = schedule.twins(self.progress())
         twins = max(1, int(pictures * share / (1 + share)))
