@@ -213,6 +213,22 @@ def exported(state):
     return {k: v for k, v in state.items() if not k.startswith("aux.") and not k.endswith("num_batches_tracked")}
 
 
+LARGEST_VARIANCE = 1 << 14  # a quarter of what F16 holds
+
+
+def within_half(state):
+    """`state` with the channels of each convolution that vary too much for F16 made smaller, by a power of two that the batch norm behind them undoes: the same network."""
+    state = dict(state)
+    for name in [n for n in state if n.endswith(".running_var")]:
+        block, norm, _ = name.rsplit(".", 2)
+        conv = f"{block}.conv{norm[-1]}"
+        shrink = torch.exp2(-torch.ceil(torch.log2((state[name] / LARGEST_VARIANCE).clamp_min(1)) / 2))
+        state[name] = state[name] * shrink.square()
+        state[f"{block}.{norm}.running_mean"] = state[f"{block}.{norm}.running_mean"] * shrink
+        state[f"{conv}.weight"] = state[f"{conv}.weight"] * shrink.view(-1, 1, 1, 1)
+    return state
+
+
 def shape(state):
     """(encoder, decoder) as the tensors of a state dict have them, in the words of SHAPES."""
     encoder, decoder = [], []
@@ -230,11 +246,14 @@ def shape(state):
 
 
 def save_model(path, state, metadata):
-    """Writes `state` as a safetensors file of F16 values: u64 header size, JSON header, data."""
+    """Writes `state` as a safetensors file of F16 values: u64 header size, JSON header, data. A ValueError says which tensor F16 can't hold."""
     header = {"__metadata__": {key: str(value) for key, value in metadata.items()}}
     data = bytearray()
-    for name, tensor in exported(state).items():
-        raw = tensor.detach().cpu().half().contiguous().numpy().tobytes()
+    for name, tensor in within_half(exported(state)).items():
+        half = tensor.detach().cpu().half()
+        if not torch.isfinite(half).all():
+            raise ValueError(f"{name} holds NaN, or numbers beyond F16")
+        raw = half.contiguous().numpy().tobytes()
         header[name] = {"dtype": "F16", "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
         data += raw
     text = json.dumps(header).encode()

@@ -91,6 +91,7 @@ class Trainer:
         self.optimizer = torch.optim.AdamW(groups, lr=args.rate, betas=(0.9, 0.98), **({"fused": True} if device.type == "cuda" else {}))
         self.scales = [group["scale"] for group in groups]
         self.teacher = model.folded(model.load_model(args.teacher)[0]).to(device, memory_format=torch.channels_last) if args.teacher else None
+        self.multiple = max(taught.multiple for taught in (self.net, self.teacher) if taught)  # which the sides of frames must be
         self.fresh = 0  # steps since the optimiser was new
         self.step, self.minutes = (round(args.elapsed), 0.0) if args.steps else (0, args.elapsed)  # of the schedule
         self.settled = False
@@ -130,8 +131,7 @@ class Trainer:
         shares = torch.tensor(schedule.size_shares(self.progress(), self.args.favour))
         longest = schedule.SIZES[int(self.frames.draw(shares, 1))] * self.args.scale
         shape = schedule.SHAPES[int(self.frames.among(torch.arange(len(schedule.SHAPES)), 1))]
-        multiple = max(net.multiple for net in (self.net, self.teacher) if net)
-        height, width = (max(1, round(longest * side / max(shape) / multiple)) * multiple for side in shape)
+        height, width = (max(1, round(longest * side / max(shape) / self.multiple)) * self.multiple for side in shape)
         pictures = max(5, int(self.pixels / (height * width)))
         share = schedule.twins(self.progress())
         twins = max(1, int(pictures * share / (1 + share)))

@@ -49,6 +49,37 @@ def test_a_network_of_bottlenecks_trains_and_is_read_back():
             assert torch.equal(value, learner.ema.state_dict()[name].half().float()), name
 
 
+def test_channels_that_vary_too_much_for_half_precision_are_written_smaller():
+    net = model.UNet(*model.SHAPES["tiny-mobile"]).eval()
+    picture = torch.rand(1, 3, 16, 16)
+    before = net(picture)
+    with torch.no_grad():  # the same function, of channels that vary 2^10 times as much
+        for conv, norm in ((net.up1.conv1, net.up1.bn1), (net.down3.block1.conv1, net.down3.block1.bn1)):
+            conv.weight *= 1024
+            norm.running_mean *= 1024
+            norm.running_var *= 1024**2
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "varied.safetensors")
+        model.save_model(path, net.state_dict(), {})
+        assert torch.allclose(model.load_model(path)[0](picture), before, atol=0.02)
+        net.out.weight.data[0] = 1e6
+        try:
+            model.save_model(path, net.state_dict(), {})
+            raise AssertionError("a model file of infinite numbers was written")
+        except ValueError as error:
+            assert "out.weight" in str(error)
+
+
+def test_a_teacher_may_have_more_levels():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "teacher.safetensors")
+        model.save_model(path, model.UNet((4, 4, 4, 4, 4, 4)).state_dict(), {})
+        learner = trainer("--model", "tiny-mobile", "--teacher", path, out=folder)
+        assert learner.net.multiple < 32
+        assert all(side % 32 == 0 for _ in range(20) for side in learner.frame()[2:])
+        learner.train_step()
+
+
 def test_depthwise_convolutions_are_pytorchs():
     """By PyTorch's kernels, and by ours on a GPU or in Triton's interpreter (TRITON_INTERPRET=1)."""
     gpu = torch.cuda.is_available()

@@ -203,7 +203,7 @@ def test_training_goes_on_where_it_stopped():
 def test_a_schedule_can_be_entered_late():
     with tempfile.TemporaryDirectory() as folder:
         late = trainer("--steps", "400", "--elapsed", "340", out=folder)
-        assert late.progress() == 0.85 and schedule.strength(late.progress()) == 0.25
+        assert late.progress() == 0.85 and abs(schedule.strength(late.progress()) - 0.4583) < 1e-4
         assert late.rate() < 0.01 * late.args.rate * schedule.rate(0.85) < late.args.rate, "an optimiser that knows nothing yet begins slowly"
         late.train_step()
         assert late.step == 341 and late.settled
