@@ -217,7 +217,7 @@ LARGEST_VARIANCE = 1 << 14  # a quarter of what F16 holds
 
 
 def within_half(state):
-    """`state` with the channels of each convolution that vary too much for F16 made smaller, by a power of two that the batch norm behind them undoes: the same network."""
+    """`state`, where channels of a convolution that vary too much for F16 are made smaller, each by a power of two, which the batch norm behind them undoes: the same network."""
     state = dict(state)
     for name in [n for n in state if n.endswith(".running_var")]:
         block, norm, _ = name.rsplit(".", 2)
