@@ -13,7 +13,7 @@ def column(values):
 
 
 def grey(image):
-    return (image * torch.tensor(LUMA, device=image.device).view(1, 3, 1, 1)).sum(1, keepdim=True)
+    return sum(share * image[:, i : i + 1] for i, share in enumerate(LUMA))
 
 
 def colour(image, random, strength):
@@ -56,7 +56,7 @@ def streak(image, length, angle):
     for i in range(4 * radius + 1):
         t = i / 2 - radius
         kernel[round(radius + t * math.sin(angle)), round(radius + t * math.cos(angle))] += 1
-    kernel = (kernel / kernel.sum()).to(image).expand(image.shape[1], 1, -1, -1)
+    kernel = (kernel / kernel.sum()).to(image, non_blocking=True).expand(image.shape[1], 1, -1, -1)
     return F.conv2d(F.pad(image, (radius,) * 4, mode="replicate"), kernel, groups=image.shape[1])
 
 

@@ -174,8 +174,7 @@ class UNet(nn.Module):
 
 def normalise(rgb):
     """RGB in 0 to 1 -> the network's input."""
-    mean = torch.tensor(MEAN, device=rgb.device, dtype=rgb.dtype).view(1, 3, 1, 1)
-    deviation = torch.tensor(DEVIATION, device=rgb.device, dtype=rgb.dtype).view(1, 3, 1, 1)
+    mean, deviation = (torch.tensor(values, dtype=rgb.dtype).view(1, 3, 1, 1).to(rgb.device, non_blocking=True) for values in (MEAN, DEVIATION))
     return (rgb - mean) / deviation
 
 

@@ -17,6 +17,11 @@ ALONE, BESIDE = 0.3, 0.5  # the least height, in frames, of a photo set into ano
 UNLIKE = 0.4  # how often a photo is drawn for a frame of another shape, of which it fills only a part, beside one of the frame's shape
 
 
+def there(values, device):
+    """A few `values` from the CPU, on `device`, without waiting until that has done all it was told before."""
+    return values.to(device, non_blocking=True)
+
+
 class Random:
     """Vectors of random numbers from one CPU generator, moved to `device`."""
 
@@ -25,10 +30,10 @@ class Random:
         self.device = device
 
     def uniform(self, low, high, *shape):
-        return (torch.rand(*shape, generator=self.generator) * (high - low) + low).to(self.device, non_blocking=True)
+        return there(torch.rand(*shape, generator=self.generator) * (high - low) + low, self.device)
 
     def normal(self, deviation, *shape):
-        return (torch.randn(*shape, generator=self.generator) * deviation).to(self.device, non_blocking=True)
+        return there(torch.randn(*shape, generator=self.generator) * deviation, self.device)
 
     def chance(self, probability, n):
         return self.uniform(0, 1, n) < probability
@@ -36,7 +41,7 @@ class Random:
     def subset(self, probability, n):
         """Indices of a random part of n; how many is drawn too."""
         count = int((torch.rand(n, generator=self.generator) < probability).sum())
-        return torch.randperm(n, generator=self.generator)[:count].to(self.device, non_blocking=True)
+        return there(torch.randperm(n, generator=self.generator)[:count], self.device)
 
     def number(self, low, high):
         return low + (high - low) * float(torch.rand(1, generator=self.generator))
@@ -59,18 +64,18 @@ def warp(photos, index, centre, scale, angle, flip, size):
     y = (torch.arange(height, device=device) + 0.5 - height / 2).view(1, height, 1) * scale[:, 1].view(-1, 1, 1)
     cos, sin = torch.cos(angle).view(-1, 1, 1), torch.sin(angle).view(-1, 1, 1)
     position = torch.stack([cos * x - sin * y, sin * x + cos * y], -1) + centre.view(-1, 1, 1, 2)
-    extent = photos.sizes[index.to(device)].view(-1, 1, 1, 2)
+    extent = photos.sizes[there(index, device)].view(-1, 1, 1, 2)
     inside = ((position >= 0) & (position <= extent)).all(-1).unsqueeze(1)
     position = torch.minimum(position.clamp_min(0.5), extent - 0.5)
-    source = photos.pixels[index.to(device)].float() / 255
+    source = photos.pixels[there(index, device)].float() / 255
     side = source.shape[-1]
     return F.grid_sample(source, position * (2 / side) - 1, mode="bilinear", padding_mode="border", align_corners=False), inside
 
 
 def crop(photos, index, size, random, strength):
     """A window of each photo: from half of it to all that fits, slightly stretched and turned."""
-    n, extent = len(index), photos.sizes[index.to(photos.sizes.device)]
-    frame = torch.tensor([size[1], size[0]], device=extent.device).float()
+    n, extent = len(index), photos.sizes[there(index, photos.sizes.device)]
+    frame = there(torch.tensor([size[1], size[0]]).float(), extent.device)
     fit = (extent / frame).amin(1, keepdim=True)
     zoom = 1 - random.chance(0.65, n) * random.uniform(0, 0.15 + 0.4 * strength, n)
     stretch = torch.exp(random.normal(0.08 * strength, n))
@@ -89,7 +94,7 @@ def crop(photos, index, size, random, strength):
 
 def place(photos, index, size, least, random, strength):
     """Each photo set into a frame that may be larger than it, anywhere from left to right: its lower edge at the frame's or below it, or above it if the whole person is seen."""
-    n, own = len(index), index.to(photos.sizes.device)
+    n, own = len(index), there(index, photos.sizes.device)
     extent, standing = photos.sizes[own], photos.touch[own, 3] < 0.01
     height, width = size
     share = torch.exp(random.uniform(math.log(least), math.log(1.35), n))  # the photo's height in frames
@@ -189,7 +194,7 @@ def compose(people, backgrounds, n, size, random, strength=1.0):
     index = random.draw(people.weight * torch.where(like, 1.0, UNLIKE), n)
     pixels, _ = crop(people, index, size, random, strength)
     image, alpha = pixels[:, :3], pixels[:, 3:]
-    soft = people.soft[index.to(image.device)]
+    soft = people.soft[there(index, image.device)]
 
     replaced = random.subset(REPLACED, n)
     if len(replaced):
@@ -200,7 +205,7 @@ def compose(people, backgrounds, n, size, random, strength=1.0):
             chosen = random.among(people.placeable, len(wide))
             pixels = place(people, chosen, size, ALONE, random, strength)
             cut[: len(wide)], cut_alpha[: len(wide)] = pixels[:, :3], pixels[:, 3:]
-            soft[replaced[: len(wide)]] = people.soft[chosen.to(image.device)]
+            soft[replaced[: len(wide)]] = people.soft[there(chosen, image.device)]
         bars = random.subset(BARS, len(replaced))
         room[bars] = random.uniform(0, 0.1, len(bars), 3, 1, 1)
         cut_alpha = feathered(cut_alpha, random)

@@ -80,9 +80,11 @@ class Trainer:
         self.norms = [module for module in net.modules() if isinstance(module, torch.nn.BatchNorm2d)]
         for norm in self.norms:
             norm.momentum = BN_MOMENTUM
+            norm.num_batches_tracked = None  # of no use with a momentum, and one more thing to launch for each of them
         self.net = net.train().to(device, memory_format=torch.channels_last)
         self.gradients = gathered(self.net.parameters())
         self.ema = copy.deepcopy(self.net).eval().requires_grad_(False)
+        self.followed = [[t for t in net.state_dict().values() if t.is_floating_point()] for net in (self.ema, self.net)]
         groups = []
         for matrix, taken in itertools.product((True, False), (False, True)):
             chosen = [p for name, p in self.net.named_parameters() if (p.ndim > 1) == matrix and pretrained.pretrained(self.net, name) == taken]
@@ -193,10 +195,9 @@ class Trainer:
     def follow(self):
         """The exponential moving average of weights and batch-norm statistics, over about the last thousand steps."""
         keep = min(0.999, (1 + self.fresh) / (10 + self.fresh))
-        ours, theirs = self.ema.state_dict(), self.net.state_dict()
-        names = [name for name in ours if ours[name].is_floating_point()]
-        torch._foreach_mul_([ours[n] for n in names], keep)
-        torch._foreach_add_([ours[n] for n in names], [theirs[n] for n in names], alpha=1 - keep)
+        ours, theirs = self.followed
+        torch._foreach_mul_(ours, keep)
+        torch._foreach_add_(ours, theirs, alpha=1 - keep)
 
     def unite(self):
         """Makes the averaged weights and statistics of every replica those of all of them, in the mean."""
