@@ -131,18 +131,18 @@ def record(image, random, strength=1.0):
     return image
 
 
-def shifted(planes, random, pixels=2):
-    """`planes` [n, c, H, W] moved by up to `pixels` in x and y, each picture by its own fraction of a pixel; returns a function, so that others can be moved the same.
-    Sums of slices, whose gradient comes out the same each time; grid_sample's does not on a GPU."""
-    offset = random.uniform(-pixels, pixels, len(planes), 2)
+def shifts(n, random, pixels=2):
+    """Small moves, [n, 2]: by up to `pixels` in x and y, each by its own fraction of a pixel."""
+    return random.uniform(-pixels, pixels, n, 2)
 
-    def move(other):
-        for dim, distance in ((3, offset[:, 0]), (2, offset[:, 1])):
-            size = other.shape[dim]
-            first, last = other.narrow(dim, 0, 1), other.narrow(dim, size - 1, 1)
-            padded = torch.cat([first] * pixels + [other] + [last] * pixels, dim)
-            shares = [(1 - (distance - k).abs()).clamp_min(0).view(-1, 1, 1, 1).to(other.dtype) for k in range(-pixels, pixels + 1)]
-            other = sum(share * padded.narrow(dim, k, size) for k, share in enumerate(shares))
-        return other
 
-    return move
+def moved(planes, offset, pixels=2):
+    """`planes` [n, c, H, W], each moved by its `offset` [n, 2] of up to `pixels`. Sums of slices, whose gradient comes out the same each time; grid_sample's does not on a
+    GPU."""
+    for dim, distance in ((3, offset[:, 0]), (2, offset[:, 1])):
+        size = planes.shape[dim]
+        first, last = planes.narrow(dim, 0, 1), planes.narrow(dim, size - 1, 1)
+        padded = torch.cat([first] * pixels + [planes] + [last] * pixels, dim)
+        shares = [(1 - (distance - k).abs()).clamp_min(0).view(-1, 1, 1, 1).to(planes.dtype) for k in range(-pixels, pixels + 1)]
+        planes = sum(share * padded.narrow(dim, k, size) for k, share in enumerate(shares))
+    return planes

@@ -83,4 +83,5 @@ def matte_loss(logits, aux, target, soft):
 
 
 def total(terms, weights):
+    """The sum of all terms, each times its weight, a number or a tensor of one."""
     return sum(weights[name] * value for name, value in terms.items())

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The U-Net that the C++ engines run (inference/model/unet.h names the same tensors), with heads for training alone, and its model file."""
 import copy
+import functools
 import json
 import struct
 
@@ -172,10 +173,14 @@ class UNet(nn.Module):
         return (logits, aux) if with_aux else logits
 
 
+@functools.lru_cache
+def by_channel(values, device, dtype):
+    return torch.tensor(values, device=device, dtype=dtype).view(1, -1, 1, 1)
+
+
 def normalise(rgb):
     """RGB in 0 to 1 -> the network's input."""
-    mean, deviation = (torch.tensor(values, dtype=rgb.dtype).view(1, 3, 1, 1).to(rgb.device, non_blocking=True) for values in (MEAN, DEVIATION))
-    return (rgb - mean) / deviation
+    return (rgb - by_channel(MEAN, rgb.device, rgb.dtype)) / by_channel(DEVIATION, rgb.device, rgb.dtype)
 
 
 @torch.no_grad()

@@ -24,10 +24,12 @@ import model
 import pretrained
 import scene
 import schedule
+from replay import Replayed
 from team import Team, launch
 
 BN_MOMENTUM = 0.01  # statistics of about a hundred batches, so of every size of frame
 CLIP = 2.0  # the longest gradient that is followed
+LOSSES = tuple(schedule.loss_weights(0))
 
 
 def parse(argv=None):
@@ -92,8 +94,13 @@ class Trainer:
                 groups.append({"params": chosen, "weight_decay": args.decay * matrix, "scale": args.encoder_rate if taken else 1.0})
         self.optimizer = torch.optim.AdamW(groups, lr=args.rate, betas=(0.9, 0.98), **({"fused": True} if device.type == "cuda" else {}))
         self.scales = [group["scale"] for group in groups]
-        self.teacher = model.folded(model.load_model(args.teacher)[0]).to(device, memory_format=torch.channels_last) if args.teacher else None
-        self.multiple = max(taught.multiple for taught in (self.net, self.teacher) if taught)  # which the sides of frames must be
+        self.multiple = self.net.multiple  # which the sides of frames must be
+        self.teacher = None
+        if args.teacher:
+            teacher = model.folded(model.load_model(args.teacher)[0]).to(device, memory_format=torch.channels_last)
+            self.multiple = max(self.multiple, teacher.multiple)
+            self.teacher = Replayed(teacher)
+        self.learn = Replayed(self.learnt)
         self.fresh = 0  # steps since the optimiser was new
         self.step, self.minutes = (round(args.elapsed), 0.0) if args.steps else (0, args.elapsed)  # of the schedule
         self.settled = False
@@ -140,8 +147,8 @@ class Trainer:
         return pictures - twins, twins, height, width
 
     def batch(self):
-        """(RGB, mattes, soft, steady): the matte, and after it the teacher's, if there is one. The last `twins` pictures are the first ones again, moved a little and with
-        other noise; steady is (twins, what moves a matte alike)."""
+        """(RGB, mattes, soft, offset): the matte, and after it the teacher's, if there is one. The last pictures, as many as there are offsets [twins, 2], are the first ones
+        again, moved by those and with other noise."""
         count, twins, height, width = self.frame()
         strength = schedule.strength(self.progress())
         image, alpha, soft = scene.compose(self.people, self.backgrounds, count, (height, width), self.random, strength)
@@ -149,38 +156,44 @@ class Trainer:
             alpha = torch.cat([alpha, self.lesson(image)], 1)
         image = camera.colour(image, self.random, strength)
         image, alpha = camera.optics(image, alpha, self.random, strength)
-        move = camera.shifted(alpha[:twins], self.random)
+        offset = camera.shifts(twins, self.random)
         light = torch.exp(self.random.normal(0.03, twins, 1, 1, 1))
-        image = torch.cat([image, (move(image[:twins]) * light).clamp(0, 1)])
-        alpha = torch.cat([alpha, move(alpha[:twins])]).clamp(0, 1)
+        image = torch.cat([image, (camera.moved(image[:twins], offset) * light).clamp(0, 1)])
+        alpha = torch.cat([alpha, camera.moved(alpha[:twins], offset)]).clamp(0, 1)
         image = camera.record(image, self.random, strength)
-        return image, alpha, torch.cat([soft, soft[:twins]]), (twins, move)
+        return image, alpha, torch.cat([soft, soft[:twins]]), offset
 
     @torch.no_grad()
     def lesson(self, image):
         with self.autocast():
             return torch.sigmoid(self.teacher(inputs(image)).float())
 
-    def losses(self, image, alpha, soft, steady):
+    def losses(self, image, alpha, soft, offset):
+        """What is minimised, by name."""
         with self.autocast():
             logits, aux = self.net(inputs(image), with_aux=True)
         terms = losses.matte_loss(logits, aux, alpha[:, :1], soft)
         if self.teacher:
             lesson = losses.matte_loss(logits, [], alpha[:, 1:], torch.ones_like(soft))
             terms = {name: 0.5 * value + 0.5 * lesson.get(name, value) for name, value in terms.items()}
-        twins, move = steady
-        found = torch.sigmoid(logits.float())
-        margin = 3
+        found, twins, margin = torch.sigmoid(logits.float()), len(offset), 3
         inner = (slice(None), slice(None), slice(margin, -margin), slice(margin, -margin))
-        terms["steady"] = (found[-twins:] - move(found[:twins]))[inner].abs().mean()
+        terms["steady"] = (found[-twins:] - camera.moved(found[:twins], offset))[inner].abs().mean()
         return terms
 
+    def learnt(self, image, alpha, soft, offset, weights):
+        """Adds the gradient of all losses, by their weights in the order of schedule.loss_weights, to `gradients`; returns the losses in that order."""
+        terms = self.losses(image, alpha, soft, offset)
+        losses.total(terms, dict(zip(LOSSES, weights))).backward()
+        return torch.stack([terms[name].detach() if name in terms else torch.zeros_like(weights[0]) for name in LOSSES])
+
     def train_step(self):
+        """Returns the losses, in the order of LOSSES."""
         self.settle()
-        terms = self.losses(*self.batch())
-        loss = losses.total(terms, schedule.loss_weights(self.progress()))
+        weights = scene.there(torch.tensor(list(schedule.loss_weights(self.progress()).values())), self.team.device)
+        scenes = self.batch()
         self.gradients.zero_()
-        loss.backward()
+        terms = self.learn(*scenes, weights, state=self.settled)
         self.team.average(self.gradients)
         self.gradients *= (CLIP / (self.gradients.norm() + 1e-6)).clamp(max=1)
         for group in self.optimizer.param_groups:
@@ -189,7 +202,7 @@ class Trainer:
         self.step += 1
         self.fresh += 1
         self.follow()
-        return {name: value.detach() for name, value in terms.items()}
+        return terms
 
     @torch.no_grad()
     def follow(self):
@@ -237,7 +250,7 @@ def run(trainer, checkpoint):
     """Trains until this run's minutes or steps are over; saves every minute and at the end."""
     args, team = trainer.args, trainer.team
     began, before, saved = time.time(), trainer.minutes, time.time()
-    seen, sums, last = 0, {}, 0.0
+    seen, sums, last = 0, 0, 0.0
     while trainer.progress() < 1 and not (args.stop_after and trainer.step >= args.stop_after):
         try:
             terms = trainer.train_step()
@@ -245,11 +258,11 @@ def run(trainer, checkpoint):
             if team.size > 1 and not team.apart:
                 raise  # the others wait in a collective operation: nothing can be saved but the last checkpoint
             trainer.pixels *= 0.7
+            trainer.learn.forget()
             torch.cuda.empty_cache()
             team.say(f"out of memory: going on with {trainer.pixels / 1e6:.1f} megapixels a batch")
             continue
-        for name, value in terms.items():
-            sums[name] = sums.get(name, 0) + value
+        sums = sums + terms
         seen += 1
         if trainer.step % 20:
             continue
@@ -257,10 +270,10 @@ def run(trainer, checkpoint):
         if trainer.minutes - before >= args.minutes and not args.steps:
             break
         if time.time() - last > 20:
-            means = " ".join(f"{name} {float(value) / seen:.4f}" for name, value in sums.items())
+            means = " ".join(f"{name} {float(value) / seen:.4f}" for name, value in zip(LOSSES, sums))
             pictures = seen * trainer.pixels / (320 * 240) * team.size / max(1e-6, time.time() - (last or began))
             team.say(f"{trainer.minutes:6.2f} min step {trainer.step} {pictures:.0f} pictures/s (of 320x240) rate {trainer.rate():.2e} {means}")
-            seen, sums, last = 0, {}, time.time()
+            seen, sums, last = 0, 0, time.time()
         if team.keeps_state and time.time() - saved > 60:
             trainer.save(checkpoint)
             saved = time.time()

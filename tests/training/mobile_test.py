@@ -8,12 +8,13 @@ import os
 import sys
 import tempfile
 
-from smoke_test import run_all, trainer  # which says why, where PyTorch is missing
+from smoke_test import Skipped, run_all, trainer  # which says why, where PyTorch is missing
 
 import depthwise
 import export
 import model
 import pretrained
+import replay
 import torch
 import train
 from torch.nn import functional as F
@@ -121,6 +122,42 @@ def efficientnet_lite(net):
                 add(f"_blocks.{i}.{conv}", f"_blocks.{i}.{norm}", getattr(block, f"conv{number}"), getattr(block, f"bn{number}"))
     theirs["_fc.weight"] = torch.rand(3, 8)
     return theirs
+
+
+def test_replayed_steps_learn_what_launched_ones_do():
+    """Several shapes in turn, and batch norm before and after it settles: the same losses, gradients and statistics."""
+    learners = []
+    for _ in range(2):
+        with tempfile.TemporaryDirectory() as folder:
+            learners.append(trainer("--model", "tiny-mobile", out=folder))
+        for block in learners[-1].net.modules():
+            if isinstance(block, model.Bottleneck):
+                block.dropped = 0.0  # at random, and not the same in both
+    launched, replayed = learners
+    device = launched.team.device
+    if device.type != "cuda":
+        raise Skipped("CUDA graphs want a GPU")
+    weights = torch.rand(len(train.LOSSES), device=device) + 0.5
+    for i in range(12):
+        n, height, width = ((5, 32, 48), (6, 48, 32), (5, 32, 32))[i % 3]
+        scenes = [torch.rand(n, c, height, width, device=device) for c in (3, 1)]
+        scenes += [torch.rand(n, device=device) < 0.5, torch.rand(2, 2, device=device) * 4 - 2]
+        found = []
+        for learner, learn in ((launched, launched.learnt), (replayed, lambda *scenes: replayed.learn(*scenes, state=replayed.settled))):
+            if i == 6:
+                learner.settled = True
+                for norm in learner.norms:
+                    norm.eval()
+            learner.gradients.zero_()
+            terms = learn(*scenes, weights)
+            found.append((terms, learner.gradients.clone(), torch.cat([norm.running_var for norm in learner.norms])))
+        for one, other in zip(*found):
+            assert torch.allclose(one, other, rtol=0.02, atol=0.02 * float(one.abs().max())), (i, one, other)
+        assert found[0][1].norm() > 0
+    assert len(replayed.learn.graphs) == 6, "the second meeting of a shape is replayed"
+    kept = replay.Replayed(lambda x: x + 1)
+    counts = [kept(torch.full((3,), float(i), device=device)).tolist() for i in range(5)]
+    assert counts == [[i + 1.0] * 3 for i in range(5)]
 
 
 def test_pretrained_weights_are_taken_over():
