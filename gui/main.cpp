@@ -13,7 +13,7 @@
 #include "gui/opengl_check.h"
 #include "gui/viewport.h"
 #include "inference/ladder/live/switching_engine.h"
-#include "inference/live/frame_engine.h"
+#include "inference/live/live_engine.h"
 #include "inference/model/default_model.h"
 #include "inference/model/safetensors.h"
 
@@ -24,15 +24,19 @@ std::shared_ptr<const matte::ladder::Model> loadModel(const std::string& model) 
         matte::ladder::Model::load(matte::Safetensors::read(matte::findModel(model))));
 }
 
+std::unique_ptr<matte::Engine> makeEngine(const std::string& model, const matte::EngineOptions& options) {
+    return matte::Engine::create(matte::UNet::load(matte::Safetensors::read(matte::findModel(model))), options);
+}
+
 matte::PhotoSession::EngineFactory photoEngine(const matte::CommandLine& line) {
     return [options = line.engine, method = line.method, model = line.model.toStdString()] {
         if (method) return matte::ladder::makeMethodEngine(*method, loadModel(model), options);
-        return matte::Engine::create(matte::UNet::load(matte::Safetensors::read(matte::findModel(model))), options);
+        return makeEngine(model, options);
     };
 }
 
 matte::PhotoSession::EngineFactory videoEngine(const matte::CommandLine& line) {
-    return [options = line.engine, model = line.model.toStdString()] { return matte::makeFrameEngine(model, options); };
+    return [options = line.engine, model = line.model.toStdString()] { return makeEngine(model, options); };
 }
 
 /// `methods` says by which method its network runs.
@@ -43,7 +47,7 @@ matte::PhotoSession::EngineFactory liveEngine(const matte::CommandLine& line,
         [given = line.engine, named = line.model.toStdString(), methods, drawing]() -> std::unique_ptr<matte::Engine> {
             matte::EngineOptions options = given;
             options.windowsDevice = drawing->uuid();
-            auto engine = matte::makeFrameEngine(named, options);
+            auto engine = matte::makeLiveEngine(named, options);
             const bool isLite = named.empty() && engine->info().kind == matte::EngineKind::cpu;
             const std::string model = isLite ? matte::kLiteModel : named;
             const matte::ladder::SwitchingEngine::Setup setup{[model] { return loadModel(model); }, options};

@@ -14,8 +14,9 @@
 #include "inference/cli/picture_list.h"
 #include "inference/cli/progress_bar.h"
 #include "inference/io/video_writer.h"
-#include "inference/live/frame_engine.h"
 #include "inference/live/video_export.h"
+#include "inference/model/default_model.h"
+#include "inference/model/safetensors.h"
 
 namespace matte {
 namespace {
@@ -76,10 +77,7 @@ CLI::App* addVideoCommand(CLI::App& app, VideoOptions& options) {
         ->type_name("S");
     video->add_flag("--nearest", options.look.look.nearestOnly,
                     "Of several people, keep only the one who takes the most room");
-    video
-        ->add_option("--model", options.model,
-                     "A .safetensors file, portrait or portrait-lite; without it portrait on a GPU, and on a processor "
-                     "portrait-lite with as large an input as for photos")
+    video->add_option("--model", options.model, "Another model: a .safetensors file, or portrait-lite")
         ->type_name("MODEL");
     addEngineChoices(video, options.engine);
     video->add_option("--size", options.engine.networkLongestSide, "Longest side of the network's input, in pixels")
@@ -100,7 +98,7 @@ ExitCode runVideoCommand(const VideoOptions& options, std::stop_token stop) {
     checkVideoTarget(job.output, background.kind == Background::Kind::transparent && !options.matteOnly);
     job.look = readLook(options.look, background, !options.matteOnly);
     job.look.fineDetail = true;  // there is time for it
-    const auto engine = makeFrameEngine(options.model, options.engine);
+    const auto engine = Engine::create(UNet::load(Safetensors::read(findModel(options.model))), options.engine);
     for (const auto& warning : engine->info().warnings) printMessage(warning);
 
     constexpr int kSteps = 1000;

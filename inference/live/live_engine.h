@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine for frame after frame: live pictures, and videos that are written. Any thread.
+// The engine for live pictures, which have to be there in time. Any thread.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,12 @@
 
 namespace matte {
 
-/// The light one of the models that come with the program, as findModel() knows it. On frames as large as photos it
-/// scores as the other one does, in a third of the time.
+/// The light one of the models that come with the program, as findModel() knows it.
 inline constexpr char kLiteModel[] = "portrait-lite";
 
 /// With the model that people mean by `model`, as findModel() takes it. Without one it is the default, and where the
 /// processor has to do all the work, from the beginning or once the GPU has failed, the light one. Throws what
 /// findModel(), UNet::load() and Engine::create() do.
-std::unique_ptr<Engine> makeFrameEngine(const std::string& model, EngineOptions options);
+std::unique_ptr<Engine> makeLiveEngine(const std::string& model, EngineOptions options);
 
 }  // namespace matte

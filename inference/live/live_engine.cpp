@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/live/frame_engine.h"
+#include "inference/live/live_engine.h"
 
 #include <utility>
 
@@ -15,7 +15,7 @@ UNet loadNetwork(const std::string& model) {
 
 }  // namespace
 
-std::unique_ptr<Engine> makeFrameEngine(const std::string& model, EngineOptions options) {
+std::unique_ptr<Engine> makeLiveEngine(const std::string& model, EngineOptions options) {
     if (model.empty()) options.cpuNetwork = [] { return loadNetwork(kLiteModel); };
     return Engine::create(loadNetwork(model), options);
 }
