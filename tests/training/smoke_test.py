@@ -47,16 +47,17 @@ def disc(height, width, seed):
     return (photo * 255).round().byte(), (matte * 255).round().byte()[None]
 
 
-def photos():
+def photos(device=CPU):
     sizes = [(64, 48), (60, 80), (72, 72), (80, 56)]
     people = [("labelled/eg1800" if i % 2 else "pseudo/made", *disc(*size, i), i % 2 == 0) for i, size in enumerate(sizes)]
     rooms = [("backgrounds/made", torch.full((3, 50, 70), 20 + 8 * i, dtype=torch.uint8), None, False) for i in range(3)]
-    return data.PhotoSet(people, CPU), data.PhotoSet(rooms, CPU)
+    return data.PhotoSet(people, device), data.PhotoSet(rooms, device)
 
 
 def trainer(*options, out):
     args = train.parse(["unused", "--model", "tiny", "--out", out, "--steps", "4", "--scale", "0.125", "--megapixels", "0.01", *options])
-    return train.Trainer(args, train.Team(), *photos())
+    team = train.Team()
+    return train.Trainer(args, team, *photos(team.device))
 
 
 def test_photos_keep_size_and_edges():
