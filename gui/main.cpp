@@ -24,19 +24,17 @@ std::shared_ptr<const matte::ladder::Model> loadModel(const std::string& model) 
         matte::ladder::Model::load(matte::Safetensors::read(matte::findModel(model))));
 }
 
-std::unique_ptr<matte::Engine> makeEngine(const std::string& model, const matte::EngineOptions& options) {
-    return matte::Engine::create(matte::UNet::load(matte::Safetensors::read(matte::findModel(model))), options);
-}
-
 matte::PhotoSession::EngineFactory photoEngine(const matte::CommandLine& line) {
     return [options = line.engine, method = line.method, model = line.model.toStdString()] {
         if (method) return matte::ladder::makeMethodEngine(*method, loadModel(model), options);
-        return makeEngine(model, options);
+        return matte::Engine::create(matte::loadNetwork(model), options);
     };
 }
 
 matte::PhotoSession::EngineFactory videoEngine(const matte::CommandLine& line) {
-    return [options = line.engine, model = line.model.toStdString()] { return makeEngine(model, options); };
+    return [options = line.engine, model = line.model.toStdString()] {
+        return matte::Engine::create(matte::loadNetwork(model), options);
+    };
 }
 
 /// `methods` says by which method its network runs.

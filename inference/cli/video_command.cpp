@@ -16,7 +16,6 @@
 #include "inference/io/video_writer.h"
 #include "inference/live/video_export.h"
 #include "inference/model/default_model.h"
-#include "inference/model/safetensors.h"
 
 namespace matte {
 namespace {
@@ -98,7 +97,7 @@ ExitCode runVideoCommand(const VideoOptions& options, std::stop_token stop) {
     checkVideoTarget(job.output, background.kind == Background::Kind::transparent && !options.matteOnly);
     job.look = readLook(options.look, background, !options.matteOnly);
     job.look.fineDetail = true;  // there is time for it
-    const auto engine = Engine::create(UNet::load(Safetensors::read(findModel(options.model))), options.engine);
+    const auto engine = Engine::create(loadNetwork(options.model), options.engine);
     for (const auto& warning : engine->info().warnings) printMessage(warning);
 
     constexpr int kSteps = 1000;

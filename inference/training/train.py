@@ -204,6 +204,12 @@ class Trainer:
         self.follow()
         return terms
 
+    def forget(self):
+        """All that was captured for batches of other sizes."""
+        for replayed in (self.learn, self.teacher):
+            if replayed:
+                replayed.forget()
+
     @torch.no_grad()
     def follow(self):
         """The exponential moving average of weights and batch-norm statistics, over about the last thousand steps."""
@@ -258,7 +264,7 @@ def run(trainer, checkpoint):
             if team.size > 1 and not team.apart:
                 raise  # the others wait in a collective operation: nothing can be saved but the last checkpoint
             trainer.pixels *= 0.7
-            trainer.learn.forget()
+            trainer.forget()
             torch.cuda.empty_cache()
             team.say(f"out of memory: going on with {trainer.pixels / 1e6:.1f} megapixels a batch")
             continue
