@@ -6,6 +6,7 @@ import torch
 from torch.nn import functional as F
 
 LUMA = (0.299, 0.587, 0.114)
+SHARPENED = 0.3  # share of pictures that a camera has sharpened: many do, and large frames of small photos have blurred edges otherwise, where those of a camera are sharp
 
 
 def column(values):
@@ -61,7 +62,7 @@ def streak(image, length, angle):
 
 
 def optics(image, alpha, random, strength):
-    """Defocus, motion (which smears the matte as well) and small sensors. Some pictures of a batch get each."""
+    """Defocus, motion (which smears the matte as well), small sensors and sharpening. Some pictures of a batch get each."""
     n, _, height, width = image.shape
     moved = random.subset(0.08 * strength, n)
     if len(moved):
@@ -76,6 +77,10 @@ def optics(image, alpha, random, strength):
         factor = random.number(0.35, 0.8)
         small = F.interpolate(image[coarse], size=[int(height * factor), int(width * factor)], mode="bilinear", align_corners=False, antialias=True)
         image[coarse] = F.interpolate(small, size=(height, width), mode="bicubic", align_corners=False).clamp(0, 1)
+    sharp = random.subset(SHARPENED, n)
+    if len(sharp):
+        detail = image[sharp] - gaussian(image[sharp], random.number(0.5, 2.0))
+        image[sharp] = (image[sharp] + random.uniform(0.3, 1.5, len(sharp), 1, 1, 1) * detail).clamp(0, 1)
     return image, alpha
 
 

@@ -97,6 +97,9 @@ class Trainer:
         self.multiple = self.net.multiple  # which the sides of frames must be
         self.teacher = None
         if args.teacher:
+            for block in net.modules():
+                if isinstance(block, model.Bottleneck):
+                    block.dropped = 0.0  # what a teacher says of every scene cannot be learnt by heart
             teacher = model.folded(model.load_model(args.teacher)[0]).to(device, memory_format=torch.channels_last)
             self.multiple = max(self.multiple, teacher.multiple)
             self.teacher = Replayed(teacher)
