@@ -77,6 +77,7 @@ def test_a_teacher_may_have_more_levels():
         model.save_model(path, model.UNet((4, 4, 4, 4, 4, 4)).state_dict(), {})
         learner = trainer("--model", "tiny-mobile", "--teacher", path, out=folder)
         assert learner.net.multiple < 32
+        assert not any(block.dropped for block in learner.net.modules() if isinstance(block, model.Bottleneck))
         assert all(side % 32 == 0 for _ in range(20) for side in learner.frame()[2:])
         learner.train_step()
 

@@ -102,6 +102,17 @@ def test_optics_move_photo_and_matte_together():
         assert torch.allclose((planes.sum(3) * centre).sum((1, 2)) / mass, torch.full((16,), 19.5), atol=0.3)
 
 
+def test_some_pictures_are_sharpened():
+    """Steeper at an edge than the scene is, and nowhere else changed. Strength 0 leaves out blur and small sensors."""
+    edge = torch.sigmoid(torch.arange(48.0) - 23.5).expand(40, 3, 48, 48).clone()
+    image, alpha = camera.optics(edge.clone(), edge[:, :1].clone(), scene.Random(2, CPU), 0.0)
+    sharpened = (image != edge).flatten(1).any(1)
+    assert 0.1 * len(edge) < int(sharpened.sum()) < 0.5 * len(edge)
+    steepest = (image[sharpened, ..., 1:] - image[sharpened, ..., :-1]).amax((1, 2, 3))
+    assert (steepest > (edge[0, ..., 1:] - edge[0, ..., :-1]).max()).all() and torch.equal(alpha, edge[:, :1])
+    assert torch.allclose(image[..., :12], edge[..., :12], atol=1e-3) and torch.allclose(image[..., -12:], edge[..., -12:], atol=1e-3)
+
+
 def test_scenes_are_finite_repeatable_and_varied():
     scenes = [scene.compose(*photos(), 32, (64, 96), scene.Random(7, CPU)) for _ in range(2)]
     for first, second in zip(*scenes):
