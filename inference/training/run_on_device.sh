@@ -38,8 +38,8 @@ timeout -k 5 "$limit" python3 "$HERE/train.py" "$WORK/data" --model "$name" --ou
     --gpus "${GPUS:-1}" --scores "$@" 2>&1 | tee "$OUT/$name.log"
 [ -s "$run/power" ] && tee -a "$OUT/$name.log" <"$run/power"
 
-side=512
-[ "$name" = portrait-lite ] && side=256
+side=448
+[ "$name" = portrait-lite ] && side=384
 python3 "$HERE/export.py" "$run/checkpoint.pt" "$OUT/$name.safetensors" --longest-side $side --contrast "${CONTRAST:-1}" --commit "${COMMIT:-unknown}" || exit 1
 cp "$OUT/$name.safetensors" "$WORK/"
 ls -l "$OUT"

@@ -152,7 +152,7 @@ std::vector<ConvShape> asInNetworks() {
     problems.conv(1, 20, 32, 192, 0, 256, true);
     problems.conv(1, 40, 64, 192, 192, 192);
     problems.up(1, 10, 16, 192, 256);
-    problems.conv(1, 2, 4, 56, 0, 48);  // portrait-lite's
+    problems.conv(1, 2, 4, 56, 0, 48);  // a plain portrait-lite's
     problems.up(1, 2, 4, 48, 56);
     problems.conv(1, 4, 8, 56, 56, 56);
     problems.conv(1, 16, 16, 128, 0, 256);

@@ -132,7 +132,12 @@ TEST_F(PhotoEngine, ManyRunsGiveTheSameBytesAndTakeNoMoreMemory) {
     EXPECT_EQ(freeBytes(), free);
 }
 
-const EngineOptions kOwnSize{.tune = false}, kChosenSize{.networkLongestSide = 512, .tune = false};
+const EngineOptions kOwnSize{.tune = false};
+
+/// As large as portrait's own for `photo`, but chosen: a closer look is for who leaves the size to the model.
+EngineOptions chosenSize(const Image& photo) {
+    return {.networkLongestSide = portraitNetwork()->photoInputSize(photo.size()).longest(), .tune = false};
+}
 
 bool lookedTwice(const Cutout& cutout) {
     return std::ranges::any_of(cutout.times(), [](const StageTime& time) { return time.name == "closer look"; });
@@ -146,13 +151,13 @@ TEST_F(PhotoEngine, SomebodyFarAwayIsLookedAtTwiceAsOnTheCpu) {
     checkPicture(engine, network, photo);
     EXPECT_FALSE(lookedTwice(*engine.cutOut(picture({64, 48}), {})));
     EXPECT_TRUE(sameBytes(resultOf(engine, photo), resultOf(engine, photo)));
-    EXPECT_FALSE(lookedTwice(*CudaEngine(portraitNetwork(), kChosenSize).cutOut(photo, {})));
+    EXPECT_FALSE(lookedTwice(*CudaEngine(portraitNetwork(), chosenSize(*photo)).cutOut(photo, {})));
 }
 
 TEST_F(PhotoEngine, ACloserLookThatFailsLeavesTheFirstOrThePictureToTheOtherEngine) {
-    CudaEngine once(portraitNetwork(), kChosenSize);
-    RoundEngine sure("");
     const auto photo = farPerson().photo;
+    CudaEngine once(portraitNetwork(), chosenSize(*photo));
+    RoundEngine sure("");
     const Image first = resultOf(once, photo), round = resultOf(sure, photo);
     for (const cudaError_t code : {cudaErrorMemoryAllocation, cudaErrorIllegalAddress}) {
         FallbackEngine engine = guardedEngine(
