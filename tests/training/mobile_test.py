@@ -71,6 +71,14 @@ def test_channels_that_vary_too_much_for_half_precision_are_written_smaller():
             assert "out.weight" in str(error)
 
 
+def test_models_keep_their_bounds():
+    for name, megabytes in (("portrait", 16.0), ("portrait-lite", 2.0)):
+        weights = sum(v.numel() for v in model.exported(model.UNet(*model.SHAPES[name]).state_dict()).values())
+        assert 2 * weights / 1e6 < megabytes, name
+    lite = model.UNet(*model.SHAPES["portrait-lite"])
+    assert model.gflops(lite, 288, 384) < 2.5
+
+
 def test_a_teacher_may_have_more_levels():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "teacher.safetensors")
