@@ -11,10 +11,12 @@ import argparse
 import contextlib
 import copy
 import itertools
+import math
 import os
 import time
 
 import torch
+from torch.nn import functional as F
 
 import camera
 import data
@@ -29,6 +31,8 @@ from team import Team, launch
 
 BN_MOMENTUM = 0.01  # statistics of about a hundred batches, so of every size of frame
 CLIP = 2.0  # the longest gradient that is followed
+LESSON = 448  # longest side at which a teacher sees smaller frames: enlarged from 256 pixels, photos get as good a matte as at 448 (mean IoU .958; .951 from 256 themselves)
+ENLARGED = 1.75  # at most
 LOSSES = tuple(schedule.loss_weights(0))
 
 
@@ -37,7 +41,7 @@ def parse(argv=None):
     parser.add_argument("data", help="folder of packs")
     parser.add_argument("--model", default="portrait", choices=model.SHAPES)
     parser.add_argument("--out", default="run", help="folder for checkpoint.pt")
-    parser.add_argument("--minutes", type=float, default=8)
+    parser.add_argument("--minutes", type=float, help="of this run; default: 8, and with --steps until they are done")
     parser.add_argument("--total-minutes", type=float, help="length of the whole schedule; default: --minutes")
     parser.add_argument("--steps", type=int, help="the schedule in steps, instead of minutes")
     parser.add_argument("--repeatable", action="store_true", help="only convolutions of cuDNN that sum in the same order each time")
@@ -55,7 +59,10 @@ def parse(argv=None):
     parser.add_argument("--scores", action="store_true", help="score the averaged weights on the validation photos at the end")
     parser.add_argument("--favour", type=int, choices=schedule.SIZES, help="give half of all frames this longest side: the one that the network will mostly be given")
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies the sizes of frames")
-    return parser.parse_args(argv)
+    args = parser.parse_args(argv)
+    if args.minutes is None:
+        args.minutes = math.inf if args.steps else 8.0
+    return args
 
 
 def gathered(parameters):
@@ -71,6 +78,17 @@ def gathered(parameters):
 
 def inputs(image):
     return model.normalise(image).contiguous(memory_format=torch.channels_last)
+
+
+def mattes(teacher, image):
+    """What the `teacher` makes of frames [n, 3, H, W], of small ones enlarged: alpha [n, 1, H, W]."""
+    size = image.shape[2:]
+    factor = min(ENLARGED, LESSON / max(size))
+    if factor < 1.2:
+        return torch.sigmoid(teacher(inputs(image)).float())
+    larger = [round(side * factor / teacher.multiple) * teacher.multiple for side in size]
+    alpha = torch.sigmoid(teacher(inputs(F.interpolate(image, size=larger, mode="bilinear", align_corners=False))).float())
+    return F.interpolate(alpha, size=size, mode="bilinear", align_corners=False, antialias=True)
 
 
 class Trainer:
@@ -102,7 +120,7 @@ class Trainer:
                     block.dropped = 0.0  # what a teacher says of every scene cannot be learnt by heart
             teacher = model.folded(model.load_model(args.teacher)[0]).to(device, memory_format=torch.channels_last)
             self.multiple = max(self.multiple, teacher.multiple)
-            self.teacher = Replayed(teacher)
+            self.teacher = Replayed(lambda image: mattes(teacher, image))
         self.learn = Replayed(self.learnt)
         self.fresh = 0  # steps since the optimiser was new
         self.step, self.minutes = (round(args.elapsed), 0.0) if args.steps else (0, args.elapsed)  # of the schedule
@@ -169,7 +187,7 @@ class Trainer:
     @torch.no_grad()
     def lesson(self, image):
         with self.autocast():
-            return torch.sigmoid(self.teacher(inputs(image)).float())
+            return self.teacher(image)
 
     def losses(self, image, alpha, soft, offset):
         """What is minimised, by name."""
@@ -276,7 +294,7 @@ def run(trainer, checkpoint):
         if trainer.step % 20:
             continue
         trainer.minutes = before + team.agreed((time.time() - began) / 60)
-        if trainer.minutes - before >= args.minutes and not args.steps:
+        if trainer.minutes - before >= args.minutes:
             break
         if time.time() - last > 20:
             means = " ".join(f"{name} {float(value) / seen:.4f}" for name, value in zip(LOSSES, sums))

@@ -216,7 +216,7 @@ def test_training_goes_on_where_it_stopped():
 def test_a_schedule_can_be_entered_late():
     with tempfile.TemporaryDirectory() as folder:
         late = trainer("--steps", "400", "--elapsed", "340", out=folder)
-        assert late.progress() == 0.85 and abs(schedule.strength(late.progress()) - 0.4583) < 1e-4
+        assert late.progress() == 0.85 and abs(schedule.strength(late.progress()) - 0.5833) < 1e-4
         assert late.rate() < 0.01 * late.args.rate * schedule.rate(0.85) < late.args.rate, "an optimiser that knows nothing yet begins slowly"
         late.train_step()
         assert late.step == 341 and late.settled
@@ -243,7 +243,7 @@ def test_training_learns():
 def test_a_teacher_sees_scenes_in_good_light():
     with tempfile.TemporaryDirectory() as folder:
         learner = trainer(out=folder)
-        learner.teacher = lambda picture: 20 * (picture[:, :1] - 0.1)  # somebody is wherever it is bright
+        learner.teacher = lambda picture: torch.sigmoid(20 * (picture[:, :1] - 0.1))  # somebody is wherever it is bright
         lit, camera.colour = camera.colour, lambda image, *_: image * 0.01
         try:
             image, mattes, _, offset = learner.batch()
@@ -254,6 +254,24 @@ def test_a_teacher_sees_scenes_in_good_light():
         assert lesson[label > 0.9].mean() > 0.9 and label[label > 0.9].numel() > 0
         assert torch.allclose(lesson[-len(offset) :], camera.moved(lesson[: len(offset)], offset).clamp(0, 1))
         assert all(term.isfinite() for term in learner.losses(image, mattes, torch.zeros(len(image), dtype=torch.bool), offset).values())
+
+
+def test_a_teacher_sees_small_frames_enlarged():
+    class Bright(torch.nn.Module):
+        multiple = 64
+
+        def forward(self, picture):
+            self.seen = tuple(picture.shape[2:])
+            return 40 * picture[:, :1]
+
+    teacher = Bright()
+    for size, seen in (((192, 256), (320, 448)), ((192, 128), (320, 256)), ((320, 192), (448, 256)), ((384, 320), (384, 320)), ((576, 768), (576, 768))):
+        picture = torch.zeros(1, 3, *size)
+        picture[:, :, : size[0] // 2] = 1
+        alpha = train.mattes(teacher, picture)
+        assert teacher.seen == seen and alpha.shape == (1, 1, *size)
+        edge = size[0] // 2
+        assert alpha[:, :, : edge - 2].min() > 0.99 and alpha[:, :, edge + 2 :].max() < 0.01, "in the picture's own pixels"
 
 
 def test_gradients_lie_in_one_vector():
