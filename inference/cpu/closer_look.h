@@ -30,7 +30,8 @@ std::optional<PhotoPart> closerLook(const Planes& matte, Size photo);
 ImageView partOf(const ImageView& photo, const PhotoPart& part);
 
 /// `whole` [h, w, 1] with `closer` [h', w', 1], the network's matte of `part`, put into it; as many pixels as the
-/// closer look had, if kFieldLongestSide allows.
+/// closer look had, if kFieldLongestSide allows. `whole` as it is where the looks disagree about who is there: the
+/// first one saw more of the room.
 Planes joinLooks(const Planes& whole, const Planes& closer, const PhotoPart& part, Size photo);
 
 }  // namespace matte
