@@ -79,17 +79,6 @@ def test_models_keep_their_bounds():
     assert model.gflops(lite, 288, 384) < 2.5
 
 
-def test_a_teacher_may_have_more_levels():
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "teacher.safetensors")
-        model.save_model(path, model.UNet((4, 4, 4, 4, 4, 4)).state_dict(), {})
-        learner = trainer("--model", "tiny-mobile", "--teacher", path, out=folder)
-        assert learner.net.multiple < 32
-        assert not any(block.dropped for block in learner.net.modules() if isinstance(block, model.Bottleneck))
-        assert all(side % 32 == 0 for _ in range(20) for side in learner.frame()[2:])
-        learner.train_step()
-
-
 def test_depthwise_convolutions_are_pytorchs():
     """By PyTorch's kernels, and by ours on a GPU or in Triton's interpreter (TRITON_INTERPRET=1)."""
     gpu = torch.cuda.is_available()

@@ -240,40 +240,6 @@ def test_training_learns():
         assert sums[-1] < 0.5 * sums[0], sums
 
 
-def test_a_teacher_sees_scenes_in_good_light():
-    with tempfile.TemporaryDirectory() as folder:
-        learner = trainer(out=folder)
-        learner.teacher = lambda picture: torch.sigmoid(20 * (picture[:, :1] - 0.1))  # somebody is wherever it is bright
-        lit, camera.colour = camera.colour, lambda image, *_: image * 0.01
-        try:
-            image, mattes, _, offset = learner.batch()
-        finally:
-            camera.colour = lit
-        assert mattes.shape[1] == 2 and image.mean() < 0.05
-        label, lesson = mattes[:, :1], mattes[:, 1:]
-        assert lesson[label > 0.9].mean() > 0.9 and label[label > 0.9].numel() > 0
-        assert torch.allclose(lesson[-len(offset) :], camera.moved(lesson[: len(offset)], offset).clamp(0, 1))
-        assert all(term.isfinite() for term in learner.losses(image, mattes, torch.zeros(len(image), dtype=torch.bool), offset).values())
-
-
-def test_a_teacher_sees_small_frames_enlarged():
-    class Bright(torch.nn.Module):
-        multiple = 64
-
-        def forward(self, picture):
-            self.seen = tuple(picture.shape[2:])
-            return 40 * picture[:, :1]
-
-    teacher = Bright()
-    for size, seen in (((192, 256), (320, 448)), ((192, 128), (320, 256)), ((320, 192), (448, 256)), ((384, 320), (384, 320)), ((576, 768), (576, 768))):
-        picture = torch.zeros(1, 3, *size)
-        picture[:, :, : size[0] // 2] = 1
-        alpha = train.mattes(teacher, picture)
-        assert teacher.seen == seen and alpha.shape == (1, 1, *size)
-        edge = size[0] // 2
-        assert alpha[:, :, : edge - 2].min() > 0.99 and alpha[:, :, edge + 2 :].max() < 0.01, "in the picture's own pixels"
-
-
 def test_gradients_lie_in_one_vector():
     with tempfile.TemporaryDirectory() as folder:
         learner = trainer(out=folder)

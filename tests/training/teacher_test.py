@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a teacher sees in training, and what its pupil gets of it. Exit status 77 where PyTorch is missing.
+
+    /usr/bin/python3 tests/training/teacher_test.py
+"""
+import os
+import sys
+import tempfile
+
+from smoke_test import run_all, trainer  # which says why, where PyTorch is missing
+
+import camera
+import model
+import torch
+import train
+
+
+def test_a_teacher_may_have_more_levels():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "teacher.safetensors")
+        model.save_model(path, model.UNet((4, 4, 4, 4, 4, 4)).state_dict(), {})
+        learner = trainer("--model", "tiny-mobile", "--teacher", path, out=folder)
+        assert learner.net.multiple < 32
+        assert not any(block.dropped for block in learner.net.modules() if isinstance(block, model.Bottleneck))
+        assert all(side % 32 == 0 for _ in range(20) for side in learner.frame()[2:])
+        learner.train_step()
+
+
+def test_a_teacher_sees_scenes_in_good_light():
+    with tempfile.TemporaryDirectory() as folder:
+        learner = trainer(out=folder)
+        learner.teacher = lambda picture: torch.sigmoid(20 * (picture[:, :1] - 0.1))  # somebody is wherever it is bright
+        lit, camera.colour = camera.colour, lambda image, *_: image * 0.01
+        try:
+            image, mattes, _, offset = learner.batch()
+        finally:
+            camera.colour = lit
+        assert mattes.shape[1] == 2 and image.mean() < 0.05
+        label, lesson = mattes[:, :1], mattes[:, 1:]
+        assert lesson[label > 0.9].mean() > 0.9 and label[label > 0.9].numel() > 0
+        assert torch.allclose(lesson[-len(offset) :], camera.moved(lesson[: len(offset)], offset).clamp(0, 1))
+        assert all(term.isfinite() for term in learner.losses(image, mattes, torch.zeros(len(image), dtype=torch.bool), offset).values())
+
+
+def test_a_teacher_sees_small_frames_enlarged():
+    class Bright(torch.nn.Module):
+        multiple = 64
+
+        def forward(self, picture):
+            self.seen = tuple(picture.shape[2:])
+            return 40 * picture[:, :1]
+
+    teacher = Bright()
+    for size, seen in (((192, 256), (320, 448)), ((192, 128), (320, 256)), ((320, 192), (448, 256)), ((384, 320), (384, 320)), ((576, 768), (576, 768))):
+        picture = torch.zeros(1, 3, *size)
+        picture[:, :, : size[0] // 2] = 1
+        alpha = train.mattes(teacher, picture)
+        assert teacher.seen == seen and alpha.shape == (1, 1, *size)
+        edge = size[0] // 2
+        assert alpha[:, :, : edge - 2].min() > 0.99 and alpha[:, :, edge + 2 :].max() < 0.01, "in the picture's own pixels"
+
+
+if __name__ == "__main__":
+    sys.exit(run_all(globals()))
