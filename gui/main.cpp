@@ -10,7 +10,7 @@
 #include "gui/command_line.h"
 #include "gui/drawing_device.h"
 #include "gui/main_window.h"
-#include "gui/opengl_check.h"
+#include "gui/screen_check.h"
 #include "gui/viewport.h"
 #include "inference/ladder/live/switching_engine.h"
 #include "inference/live/live_engine.h"
@@ -65,8 +65,13 @@ QSurfaceFormat coreProfile() {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const auto line = matte::parseCommandLine(QStringList(argv, argv + argc));
+    const QStringList arguments(argv, argv + argc);
+    const auto line = matte::parseCommandLine(arguments);
     if (line.exitCode) return *line.exitCode;
+    if (const QString problem = matte::displayProblem(arguments); !problem.isEmpty()) {
+        matte::complain(problem);
+        return matte::kExitEngine;
+    }
 
     QSurfaceFormat::setDefaultFormat(coreProfile());
     QCoreApplication::setOrganizationName("matte");

@@ -5,9 +5,12 @@
 #include <QTest>
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "gui/command_line.h"
 #include "gui/document.h"
+#include "gui/screen_check.h"
 #include "gui/settings.h"
 #include "gui/view_transform.h"
 #include "tests/gui/groups.h"
@@ -213,6 +216,30 @@ private Q_SLOTS:
         const CommandLine line = parseCommandLine({"matte", "-session", "117f", "--platform", "xcb", "p.jpg"});
         QVERIFY(!line.exitCode);
         QVERIFY(line.photo.endsWith("/p.jpg"));
+    }
+
+    void aMissingDisplayIsSaidBeforeQtAborts() {
+        const ScratchFolder folder;
+        std::vector<std::pair<const char*, QByteArray>> before;
+        for (const char* name :
+             {"DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "QT_QPA_PLATFORM", "XDG_RUNTIME_DIR"}) {
+            before.emplace_back(name, qgetenv(name));
+            qunsetenv(name);
+        }
+        qputenv("XDG_RUNTIME_DIR", QByteArray::fromStdString(folder.path().string()));
+        const QString nowhere = displayProblem({"matte", "p.jpg"});
+        const QString chosen = displayProblem({"matte", "--platform", "offscreen"});
+        QVERIFY(QFile(QString::fromStdString((folder / "wayland-0").string())).open(QIODevice::WriteOnly));
+        const QString wayland = displayProblem({"matte"});
+        for (const auto& [name, value] : before) {
+            if (value.isNull()) {
+                qunsetenv(name);
+            } else {
+                qputenv(name, value);
+            }
+        }
+        QVERIFY(nowhere.contains("matte-cli"));
+        QVERIFY(chosen.isEmpty() && wayland.isEmpty());
     }
 
     void settingsAreTheirOwnersAlone() {
