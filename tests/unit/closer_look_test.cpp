@@ -66,15 +66,17 @@ TEST(CloserLook, IsNotWorthItForPeopleWhoFillThePhotoNorForPhotosWithoutMorePixe
 TEST(CloserLook, TakesPhotosOfAnyShape) {
     for (const Size photo : {Size{4000, 3}, Size{3, 4000}, Size{4000, 1}, Size{20000, 10000}}) {
         const bool wide = photo.width > photo.height;
-        Planes matte(wide ? Size{512, 16} : Size{16, 512}, 1);
+        Planes matte = flat(wide ? Size{512, 16} : Size{16, 512}, 0.5F);
         matte.values[matte.values.size() / 2] = 1;
         const auto part = closerLook(matte, photo);
         ASSERT_TRUE(part) << photo.width;
         EXPECT_LE(part->left + part->size.width, photo.width);
         EXPECT_LE(part->top + part->size.height, photo.height);
-        const Planes joined = joinLooks(matte, flat({512, 512}, 1), *part, photo);
+        const Planes joined = joinLooks(matte, flat({512, 512}, 0.9F), *part, photo);
         EXPECT_LE(joined.size.longest(), 1024);
         EXPECT_TRUE(std::ranges::all_of(joined.values, [](float value) { return value >= 0 && value <= 1; }));
+        EXPECT_TRUE(std::ranges::any_of(joined.values, [](float value) { return std::abs(value - 0.9F) < 1e-3F; }))
+            << "the second look, " << photo.width;
     }
 }
 
