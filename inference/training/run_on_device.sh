@@ -42,4 +42,7 @@ side=448
 [ "$name" = portrait-lite ] && side=384
 python3 "$HERE/export.py" "$run/checkpoint.pt" "$OUT/$name.safetensors" --longest-side $side --contrast "${CONTRAST:-1}" --commit "${COMMIT:-unknown}" || exit 1
 cp "$OUT/$name.safetensors" "$WORK/"
+for replica in "$run"/replica-*.pt; do  # of a run with --apart
+    [ -e "$replica" ] && python3 "$HERE/export.py" "$replica" "$OUT/$(basename "$replica" .pt).safetensors" --longest-side $side --commit "${COMMIT:-unknown}"
+done
 ls -l "$OUT"
