@@ -32,6 +32,7 @@ import norms  # noqa: E402
 import refine  # noqa: E402
 import scene  # noqa: E402
 import schedule  # noqa: E402
+import step_times  # noqa: E402
 import train  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -262,6 +263,15 @@ def test_batch_norm_settles():
         begin = int(10 * schedule.SETTLED)
         assert not torch.equal(means[begin - 2], means[begin - 1])
         assert all(torch.equal(mean, means[begin - 1]) for mean in means[begin:])
+
+
+def test_the_parts_of_a_step_are_timed_at_every_size():
+    with tempfile.TemporaryDirectory() as folder:
+        learner = trainer(out=folder)
+        times = step_times.table(learner, repeats=1)
+        assert list(times) == schedule.SIZES and learner.step == 4 * len(times), "three steps to begin with, and the one that counts"
+        for parts in times.values():
+            assert parts["lesson"] == 0 and all(parts[name] > 0 for name in step_times.PARTS if name != "lesson")
 
 
 class Skipped(Exception):
