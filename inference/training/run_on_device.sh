@@ -4,45 +4,83 @@
 #
 #   run_on_device.sh stash                                   keep the packs that came along
 #   run_on_device.sh train NAME MINUTES TOTAL [train.py options]   go on training NAME, score it, export it
+#   run_on_device.sh start NAME MINUTES TOTAL [train.py options]   the same, but return at once: it runs on while the machine is held
+#   run_on_device.sh follow NAME SECONDS                     wait for that, no longer than SECONDS; export what it has saved, and its log
 #
 # Packs in .train are kept as well. NAME is portrait or portrait-lite. When a machine was lost, put the model file that came back where train.py can
 # read it and add: --init FILE --elapsed MINUTES (or steps, with --steps). GPUS=4 trains on four GPUs. COMMIT is noted in the model file; CONTRAST is
-# export.py's: 1 for a model that others go on from.
+# export.py's: 1 for a model that others go on from. `follow` exits with 0 when the run has ended, with 3 while it goes on.
 set -u
 WORK=${WORK:-/tmp/train}
 OUT=${OUT:-$WORK/out}
 HERE=$(cd "$(dirname "$0")" && pwd)
 export PYTHONUNBUFFERED=1
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-4}  # two runs beside each other, each with a thread for every core, took ten times as long to load the photos
-mkdir -p "$WORK/data" "$OUT"
+stage=${1:?stage: stash, train, start or follow}
+name=${2:-} run="$WORK/${2:-}"
+mkdir -p "$WORK/data" "$OUT" "$run"
+export WORK
 
-for pack in .train/*.zip .train/*/*.zip; do
-    [ -e "$pack" ] && cp "$pack" "$WORK/data/"
-done
-ls -l "$WORK/data"
-nvidia-smi --query-gpu=name,power.draw --format=csv,noheader 2>/dev/null
-stage=${1:?stage: stash or train}
-[ "$stage" = stash ] && exit 0
+stash() {
+    local pack
+    for pack in .train/*.zip .train/*/*.zip; do
+        [ -e "$pack" ] && cp "$pack" "$WORK/data/"
+    done
+    ls -l "$WORK/data"
+    nvidia-smi --query-gpu=name,power.draw --format=csv,noheader 2>/dev/null
+}
 
-name=$2 minutes=$3 total=$4
-shift 4
-run="$WORK/$name"
-mkdir -p "$run"
+# export CHECKPOINT FILE: a model file in $OUT of what was saved.
+export_model() {
+    local side=448
+    [ "$name" = portrait-lite ] && side=384
+    python3 "$HERE/export.py" "$1" "$OUT/$2.safetensors" --longest-side $side --contrast "${CONTRAST:-1}" --commit "${COMMIT:-unknown}"
+}
 
-# Power in the middle of the run, for the model card.
-(sleep "$(python3 -c "print(int($minutes * 30))")" && nvidia-smi --query-gpu=power.draw,utilization.gpu --format=csv,noheader 2>/dev/null >"$run/power") &
+# What the run has saved so far: with --apart each replica, and at the end their mean.
+bring() {
+    local replica
+    for replica in "$run"/replica-*.pt; do
+        [ -e "$replica" ] && export_model "$replica" "$(basename "$replica" .pt)"
+    done
+    [ -e "$run/checkpoint.pt" ] && export_model "$run/checkpoint.pt" "$name" && cp "$OUT/$name.safetensors" "$WORK/"
+    cp "$run/log" "$OUT/$name.log"
+    ls -l "$OUT"
+}
 
-# The time limit only ends a run that hangs: what it last saved is exported all the same.
-limit=$(python3 -c "print(int($minutes * 60 + 75))")
-timeout -k 5 "$limit" python3 "$HERE/train.py" "$WORK/data" --model "$name" --out "$run" --minutes "$minutes" --total-minutes "$total" \
-    --gpus "${GPUS:-1}" --scores "$@" 2>&1 | tee "$OUT/$name.log"
-[ -s "$run/power" ] && tee -a "$OUT/$name.log" <"$run/power"
+train() {
+    local minutes=$1 total=$2
+    shift 2
+    # Power in the middle of the run, for the model card.
+    (sleep "$(python3 -c "print(int($minutes * 30))")" && nvidia-smi --query-gpu=power.draw,utilization.gpu --format=csv,noheader 2>/dev/null >"$run/power") &
+    # The time limit only ends a run that hangs: what it last saved is exported all the same.
+    timeout -k 5 "$(python3 -c "print(int($minutes * 60 + 75))")" python3 "$HERE/train.py" "$WORK/data" --model "$name" --out "$run" --minutes "$minutes" \
+        --total-minutes "$total" --gpus "${GPUS:-1}" --scores "$@" 2>&1 | tee -a "$run/log"
+    [ -s "$run/power" ] && tee -a "$run/log" <"$run/power"
+}
 
-side=448
-[ "$name" = portrait-lite ] && side=384
-python3 "$HERE/export.py" "$run/checkpoint.pt" "$OUT/$name.safetensors" --longest-side $side --contrast "${CONTRAST:-1}" --commit "${COMMIT:-unknown}" || exit 1
-cp "$OUT/$name.safetensors" "$WORK/"
-for replica in "$run"/replica-*.pt; do  # of a run with --apart
-    [ -e "$replica" ] && python3 "$HERE/export.py" "$replica" "$OUT/$(basename "$replica" .pt).safetensors" --longest-side $side --commit "${COMMIT:-unknown}"
-done
-ls -l "$OUT"
+follow() {
+    local end=$((SECONDS + $1))
+    until [ -e "$run/ended" ] || [ $SECONDS -ge $end ]; do sleep 1; done
+    tail -n 40 "$run/log"
+    bring
+    [ -e "$run/ended" ] || return 3
+}
+
+case $stage in
+    stash) stash ;;
+    train)
+        stash
+        train "${@:3}"
+        bring
+        ;;
+    start)
+        stash
+        export OUT="$run/out"
+        rm -f "$run/ended"
+        # In a session of its own, which outlives this command.
+        setsid bash -c 'bash "$0" train "$@"; touch "$WORK/$1/ended"' "$0" "$name" "${@:3}" </dev/null >/dev/null 2>&1 &
+        ;;
+    follow) follow "${3:?seconds}" ;;
+    *) sed -n '5,8s/^# \{0,1\}//p' "$0" && exit 2 ;;
+esac
