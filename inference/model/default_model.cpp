@@ -46,7 +46,8 @@ std::filesystem::path findModel(const std::string& word) {
     if (word.empty()) return defaultModel();
     std::filesystem::path path(word);
     std::error_code error;
-    if (path.has_parent_path() || path.has_extension() || std::filesystem::exists(path, error)) return path;
+    const auto there = std::filesystem::status(path, error);  // a folder of results may have the model's name
+    if (path.has_parent_path() || path.has_extension() || (exists(there) && !is_directory(there))) return path;
     try {
         return dataFile("models/" + word + ".safetensors");
     } catch (const Error&) {

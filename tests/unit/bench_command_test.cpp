@@ -99,6 +99,16 @@ TEST_F(Bench, KnowsTheModelsThatComeWithTheProgramByName) {
     EXPECT_NE(unknown.err.find("no model named landscape"), std::string::npos) << unknown.err;
 }
 
+TEST_F(Bench, AFolderNamedLikeAModelDoesNotHideIt) {
+    const fs::path before = fs::current_path();
+    fs::create_directories(folder_ / "portrait-lite");
+    fs::current_path(folder_.path());
+    const Outcome outcome =
+        runCli({"bench", "--engine", "cpu", "--model", "portrait-lite", "--frame", "64x64", "--frames", "1"});
+    fs::current_path(before);
+    EXPECT_EQ(outcome.exitCode, kExitOk) << outcome.err;
+}
+
 TEST_F(Bench, RefusesWhatMakesNoSense) {
     struct Wrong {
         Words words;
