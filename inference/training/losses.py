@@ -7,12 +7,15 @@ HUMAN_EDGE = 0.4  # trust in a human matte within a few pixels of its edge, for 
 DOUBT = 0.25  # trust in a model's matte where it is neither 0 nor 1 over an area too broad for hair
 
 
+def pooled(pool, plane, radius, **options):
+    """`plane` by `pool` over windows of 2 `radius` + 1 pixels a side, across and then down: a tenth of the work where they are wide."""
+    across = pool(plane, (1, 2 * radius + 1), stride=1, padding=(0, radius), **options)
+    return pool(across, (2 * radius + 1, 1), stride=1, padding=(radius, 0), **options)
+
+
 def spread(alpha, radius):
     """Where alpha changes within `radius` pixels, 0 to 1."""
-    size = 2 * radius + 1
-    high = F.max_pool2d(alpha, size, stride=1, padding=radius)
-    low = -F.max_pool2d(-alpha, size, stride=1, padding=radius)
-    return high - low
+    return pooled(F.max_pool2d, alpha, radius) + pooled(F.max_pool2d, -alpha, radius)
 
 
 def trust(alpha, soft):
@@ -20,8 +23,7 @@ def trust(alpha, soft):
     radius = max(2, round(max(alpha.shape[2:]) / 160))
     soft = soft.view(-1, 1, 1, 1)
     edge = spread(alpha, radius)
-    area = 4 * radius + 1
-    grey = F.avg_pool2d(4 * alpha * (1 - alpha), area, stride=1, padding=area // 2, count_include_pad=False)
+    grey = pooled(F.avg_pool2d, 4 * alpha * (1 - alpha), 2 * radius, count_include_pad=False)
     doubt = ((grey - 0.35) / 0.3).clamp(0, 1) * soft
     sure = 1 - (1 - DOUBT) * doubt
     return sure * (1 + edge), sure * torch.where(soft, 1 + 2 * edge, 1 - (1 - HUMAN_EDGE) * edge)
@@ -42,27 +44,26 @@ def doubled(plane):
 
 
 def pyramid(alpha, target, weight, levels=4):
-    """L1 between Laplacian pyramids (after Bojanowski et al., 2018), each level weighted by its size in pixels of the first. Ends where a side is odd or tiny."""
-    total = 0
+    """L1 between Laplacian pyramids (after Bojanowski et al., 2018), each level weighted by its size in pixels of the first. Ends where a side is odd or tiny. The pyramid of a
+    difference is the difference of the pyramids, for half the work."""
+    total, difference = 0, alpha - target
     for level in range(levels):
-        if min(alpha.shape[2:]) < 4 or any(side % 2 for side in alpha.shape[2:]):
+        if min(difference.shape[2:]) < 4 or any(side % 2 for side in difference.shape[2:]):
             break
-        lower, lower_target = F.avg_pool2d(alpha, 2), F.avg_pool2d(target, 2)
-        band, band_target = alpha - doubled(lower), target - doubled(lower_target)
-        total = total + 2**level * weighted_mean((band - band_target).abs(), weight)
-        alpha, target, weight = lower, lower_target, F.avg_pool2d(weight, 2)
+        lower = F.avg_pool2d(difference, 2)
+        total = total + 2**level * weighted_mean((difference - doubled(lower)).abs(), weight)
+        difference, weight = lower, F.avg_pool2d(weight, 2)
     return total
 
 
 def overlap(alpha, target, weight):
     """1 - soft IoU, of the person and of the background, by picture: the numbers that models are judged by."""
-    total = 0
-    for a, t in ((alpha, target), (1 - alpha, 1 - target)):
-        common = (torch.minimum(a, t) * weight).sum((1, 2, 3))
-        either = (torch.maximum(a, t) * weight).sum((1, 2, 3))
-        slack = 0.005 * a[0].numel()  # a picture with hardly any of this class says little
-        total = total + (1 - (common + slack) / (either + slack)).mean()
-    return total
+    common = (torch.minimum(alpha, target) * weight).sum((1, 2, 3))
+    either = (torch.maximum(alpha, target) * weight).sum((1, 2, 3))
+    whole = weight.sum((1, 2, 3))
+    slack = 0.005 * alpha[0].numel()  # a picture with hardly any of this class says little
+    person, background = (common + slack) / (either + slack), (whole - either + slack) / (whole - common + slack)
+    return (1 - person).mean() + (1 - background).mean()
 
 
 def matte_loss(logits, aux, target, soft):
