@@ -37,7 +37,7 @@ export_model() {
     python3 "$HERE/export.py" "$1" "$OUT/$2.safetensors" --longest-side $side --contrast "${CONTRAST:-1}" --commit "${COMMIT:-unknown}"
 }
 
-# What the run has saved so far: with --apart each replica, and at the end their mean.
+# What the run has saved so far: with --apart each replica, and at the end their mean. Fails where that is nothing.
 bring() {
     local replica
     for replica in "$run"/replica-*.pt; do
@@ -45,7 +45,7 @@ bring() {
     done
     [ -e "$run/checkpoint.pt" ] && export_model "$run/checkpoint.pt" "$name" && cp "$OUT/$name.safetensors" "$WORK/"
     cp "$run/log" "$OUT/$name.log"
-    ls -l "$OUT"
+    ls -l "$OUT"/*.safetensors
 }
 
 train() {
@@ -64,7 +64,9 @@ follow() {
     until [ -e "$run/ended" ] || [ $SECONDS -ge $end ]; do sleep 1; done
     tail -n 40 "$run/log"
     bring
+    local brought=$?
     [ -e "$run/ended" ] || return 3
+    return $brought
 }
 
 case $stage in
