@@ -6,11 +6,28 @@ import torch
 from torch.nn import functional as F
 
 LUMA = (0.299, 0.587, 0.114)
+BEHIND = 0.15  # share of pictures with other light behind the people than on them
 SHARPENED = 0.3  # share of pictures that a camera has sharpened: many do, and large frames of small photos have blurred edges otherwise, where those of a camera are sharp
 
 
 def column(values):
     return values.view(-1, 1, 1, 1)
+
+
+def behind(image, alpha, random):
+    """For some, other light behind the people of `alpha` [n, 1, H, W] than on them: a window, up to ten times as bright, whose light spreads over them in the lens, or a dark
+    room around somebody before a screen. Colours beyond 1 are lost, as in a camera."""
+    chosen = random.subset(BEHIND, image.shape[0])
+    n = len(chosen)
+    if not n:
+        return image
+    on_people, on_room = random.uniform(-0.9, 0.3, n, 1, 1, 1), random.uniform(-1.2, 1.6, n, 1, 1, 1)  # the logarithms of light
+    tint = random.normal(0.12, n, 3, 1, 1)
+    reach = gaussian(alpha[chosen], random.number(0.5, 3.0))  # of the light behind, around people
+    lit = image[chosen] * torch.exp(torch.lerp(on_room + tint, on_people, reach))
+    glare = F.adaptive_avg_pool2d((lit - 1).clamp_min(0), 12)
+    lit = lit + random.uniform(0, 0.25, n, 1, 1, 1) * F.interpolate(glare, size=image.shape[2:], mode="bilinear", align_corners=False)
+    return image.index_copy(0, chosen, lit.clamp(0, 1))
 
 
 def grey(image):

@@ -7,7 +7,7 @@ SHAPES = [(12, 9), (12, 9), (12, 9), (12, 8), (12, 10), (11, 11), (9, 12), (8, 1
 # Longest sides and how often each is drawn, at first and at last: small frames teach more pictures a second, and a network that is to work at every size must see them all.
 SIZES = [192, 256, 320, 384, 448, 512, 640, 768]
 SHARES_FIRST = [4, 7, 5, 4, 1, 1, 0.5, 0.5]
-SHARES_LAST = [0.5, 11, 4, 6, 4, 6, 4, 8]
+SHARES_LAST = [1.5, 15, 5, 6, 3, 6, 3, 7]
 # From here on batch norm keeps the statistics it has, as it does in the engines: those of one size of frame are not those of another, and
 # the weights need time to suit statistics that hold for all sizes.
 SETTLED = 0.6

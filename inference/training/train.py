@@ -175,7 +175,7 @@ class Trainer:
         image, alpha, soft = scene.compose(self.people, self.backgrounds, count, (height, width), self.random, strength)
         if self.teacher:  # before darkness, noise and compression, of which it would know no more than the network
             alpha = torch.cat([alpha, self.lesson(image)], 1)
-        image = camera.colour(image, self.random, strength)
+        image = camera.colour(camera.behind(image, alpha[:, :1], self.random), self.random, strength)
         image, alpha = camera.optics(image, alpha, self.random, strength)
         offset = camera.shifts(twins, self.random)
         light = torch.exp(self.random.normal(0.03, twins, 1, 1, 1))

@@ -159,7 +159,7 @@ def test_only_whole_people_stand_clear_of_the_lower_edge():
 def test_cameras_stay_in_range():
     random = scene.Random(13, CPU)
     image = torch.rand(8, 3, 56, 72)
-    bright = camera.record(camera.colour(image, random, 1.0), random)
+    bright = camera.record(camera.colour(camera.behind(image, image[:, :1], random), random, 1.0), random)
     assert bright.isfinite().all() and bright.min() >= 0 and bright.max() <= 1
     flat = torch.full((1, 3, 32, 32), 0.5)
     assert torch.allclose(camera.compressed(flat, random), flat, atol=0.07)

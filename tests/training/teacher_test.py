@@ -12,6 +12,7 @@ from smoke_test import run_all, trainer  # which says why, where PyTorch is miss
 
 import camera
 import model
+import scene
 import torch
 import train
 
@@ -41,6 +42,18 @@ def test_a_teacher_sees_scenes_in_good_light():
         assert lesson[label > 0.9].mean() > 0.9 and label[label > 0.9].numel() > 0
         assert torch.allclose(lesson[-len(offset) :], camera.moved(lesson[: len(offset)], offset).clamp(0, 1))
         assert all(term.isfinite() for term in learner.losses(image, mattes, torch.zeros(len(image), dtype=torch.bool), offset).values())
+
+
+def test_light_behind_people_is_another_than_on_them():
+    alpha = torch.zeros(200, 1, 48, 64)
+    alpha[..., 32:] = 1
+    image = torch.full((200, 3, 48, 64), 0.4)
+    lit = camera.behind(image, alpha, scene.Random(3, "cpu"))
+    room, people = lit[..., :16].mean((1, 2, 3)), lit[..., -16:].mean((1, 2, 3))
+    changed = (lit - image).abs().amax((1, 2, 3)) > 0.01
+    assert 0.5 < changed.float().mean() / camera.BEHIND < 1.5 and torch.equal(lit[~changed], image[~changed])
+    assert room[changed].max() > 0.9 and room[changed].min() < 0.2, "windows and dark rooms"
+    assert 0.1 < people[changed].min() and people[changed].max() < 0.7
 
 
 def test_a_teacher_sees_small_frames_enlarged():
