@@ -15,7 +15,7 @@ def column(values):
 
 
 def behind(image, alpha, random):
-    """For some, other light behind the people of `alpha` [n, 1, H, W] than on them: a window, up to ten times as bright, whose light spreads over them in the lens, or a dark
+    """For some, other light behind the people of `alpha` [n, 1, H, W] than on them: a window, up to twelve times as bright, whose light spreads over them in the lens, or a dark
     room around somebody before a screen. Colours beyond 1 are lost, as in a camera."""
     chosen = random.subset(BEHIND, image.shape[0])
     n = len(chosen)
