@@ -11,6 +11,7 @@ REPLACED = 0.36  # share with another background
 COMPANY = (0.14, 0.07, 0.05)  # shares with another person, drawn one after the other: up to three more
 FURNITURE = 0.20  # share with blocks at the frame's edges
 TILTED = 0.12  # share held far from upright
+HELD = 0.15  # share in which somebody holds a thing
 BARS = 0.03  # share of replaced backgrounds of one colour
 LIKE_HAIR = 0.25  # share of replaced backgrounds about as light or dark, and of the colour, as the hair before them
 ALONE, BESIDE = 0.3, 0.5  # the least height, in frames, of a photo set into another one: a passer-by far behind somebody is left out in many labels
@@ -163,29 +164,65 @@ def relit(background, person, alpha, random):
     return (mean + shift + (background - mean) * random.uniform(0.5, 1.2, n, 1, 1, 1)).clamp(0, 1)
 
 
+def each(values):
+    return values.view(-1, 1, 1, 1)
+
+
+def block(size, centre, angle, half, corner, blur):
+    """Rounded rectangles, turned by `angle`, in frames of `size` whose sides go from -1 to 1: where they are [n, 1, H, W], and each pixel's place across and down in them, -1 to 1 at their
+    sides. `centre` and `half`, their half sides, are pairs; all numbers are [n, 1, 1, 1]."""
+    device = angle.device
+    x = torch.linspace(-1, 1, size[1], device=device).view(1, 1, 1, -1) - centre[0]
+    y = torch.linspace(-1, 1, size[0], device=device).view(1, 1, -1, 1) - centre[1]
+    u, v = x * angle.cos() - y * angle.sin(), x * angle.sin() + y * angle.cos()
+    distance = torch.hypot((u.abs() - half[0] + corner).clamp_min(0), (v.abs() - half[1] + corner).clamp_min(0)) - corner
+    return torch.sigmoid(-distance / blur), u / half[0], v / half[1]
+
+
 def furniture(image, alpha, random):
     """Blocks with rounded corners that reach in from the frame's edges, most of them dark, behind people or now and then before them."""
-    n, _, height, width = image.shape
-    x = torch.linspace(-1, 1, width, device=image.device).view(1, 1, 1, width)
-    y = torch.linspace(-1, 1, height, device=image.device).view(1, 1, height, 1)
-
-    def each(values):
-        return values.view(-1, 1, 1, 1)
-
-    on_side = random.chance(0.6, n)
-    along, edge = random.uniform(-1, 1, n), random.uniform(0.85, 1.25, n) * sign(random, n)
-    dx, dy = x - each(torch.where(on_side, edge, along)), y - each(torch.where(on_side, along, edge))
-    angle = random.normal(0.12, n)
-    u, v = dx * each(angle.cos()) - dy * each(angle.sin()), dx * each(angle.sin()) + dy * each(angle.cos())
-    half_u, half_v, corner = (each(random.uniform(*span, n)) for span in ((0.08, 0.6), (0.15, 1.0), (0.0, 0.12)))
-    distance = torch.hypot((u.abs() - half_u + corner).clamp_min(0), (v.abs() - half_v + corner).clamp_min(0)) - corner
-    cover = torch.sigmoid(-distance / each(random.uniform(0.002, 0.02, n)))
+    n = image.shape[0]
+    on_side = each(random.chance(0.6, n))
+    along, edge = random.uniform(-1, 1, n, 1, 1, 1), random.uniform(0.85, 1.25, n, 1, 1, 1) * each(sign(random, n))
+    centre = torch.where(on_side, edge, along), torch.where(on_side, along, edge)
+    half = random.uniform(0.08, 0.6, n, 1, 1, 1), random.uniform(0.15, 1.0, n, 1, 1, 1)
+    corner, blur = random.uniform(0, 0.12, n, 1, 1, 1), random.uniform(0.002, 0.02, n, 1, 1, 1)
+    cover, u, v = block(image.shape[2:], centre, random.normal(0.12, n, 1, 1, 1), half, corner, blur)
     dark = random.uniform(0, 0.2, n, 1, 1, 1) + random.normal(0.02, n, 3, 1, 1)
     colour = torch.where(each(random.chance(0.7, n)), dark, random.uniform(0, 1, n, 3, 1, 1))
-    shade = 1 + each(random.uniform(-0.4, 0.4, n)) * u + each(random.uniform(-0.4, 0.4, n)) * v
-    in_front = each(random.chance(0.15, n)) * (half_u < 0.3)
+    shade = 1 + random.uniform(-0.2, 0.2, n, 1, 1, 1) * u + random.uniform(-0.3, 0.3, n, 1, 1, 1) * v
+    in_front = each(random.chance(0.15, n)) * (half[0] < 0.3)
     cover = cover * torch.where(in_front, torch.ones_like(alpha), 1 - alpha)
     return torch.lerp(image, (colour * shade).clamp(0, 1), cover), alpha * torch.where(in_front, 1 - cover, torch.ones_like(alpha))
+
+
+def held(image, alpha, backgrounds, random, strength):
+    """In some scenes a thing before a person, below the head and here and there behind an arm: a piece of another photo, or of one colour, lit from one side, from a box to an egg.
+    In every matte of `alpha` [n, any, H, W], of which the first tells where people are, it belongs to the person: labels disagree about what is held, users do not."""
+    chosen = random.subset(HELD, image.shape[0])
+    n, cells = len(chosen), 24
+    if not n:
+        return image, alpha
+    person = alpha[chosen, :1]
+    coarse = F.adaptive_avg_pool2d(person, cells)
+    rows = coarse.sum(3, keepdim=True)
+    body = coarse * (rows.cumsum(2) > 0.5 * rows.sum(2, keepdim=True))
+    aside = 1.2 - 0.8 * F.avg_pool2d(coarse, 5, stride=1, padding=2, count_include_pad=False)  # more often where it reaches beyond the person
+    place = (body * aside * random.uniform(0.2, 1, n, 1, cells, cells)).flatten(1).argmax(1)
+    centre = [each((cell + 0.5) * 2 / cells - 1) for cell in (place % cells, torch.div(place, cells, rounding_mode="floor"))]
+    area = coarse.mean((1, 2, 3), keepdim=True)
+    half = [area.clamp_min(0.01).sqrt() * torch.exp(random.uniform(math.log(0.1), math.log(0.55), n, 1, 1, 1) + stretch) for stretch in (0, random.normal(0.35, n, 1, 1, 1))]
+    corner = torch.minimum(*half) * random.uniform(0, 1, n, 1, 1, 1) ** 0.5
+    size = image.shape[2:]
+    cover, u, v = block(size, centre, random.normal(0.5, n, 1, 1, 1), half, corner, random.uniform(0.001, 0.005, n, 1, 1, 1))
+    cover = cover * (area > 0.01)
+    plain = torch.where(each(random.chance(0.5, n)), random.uniform(0, 1, n, 1, 1, 1) + random.normal(0.03, n, 3, 1, 1), random.uniform(0, 1, n, 3, 1, 1))
+    thing = torch.where(each(random.chance(0.5, n)), rooms(backgrounds, n, size, random, strength), plain)
+    light = 1 + random.normal(0.2, n, 1, 1, 1) * u + random.normal(0.2, n, 1, 1, 1) * v - random.uniform(0, 0.4, n, 1, 1, 1) * (u * u + v * v) / 2
+    arm = F.interpolate(random.normal(1, n, 1, 5, 5), size=size, mode="bilinear", align_corners=False)
+    seen = cover * (1 - person * torch.sigmoid(20 * (arm - 0.4)))
+    image = image.index_copy(0, chosen, torch.lerp(image[chosen], (thing * light).clamp(0, 1), seen))
+    return image, alpha.index_copy(0, chosen, torch.maximum(alpha[chosen], cover))
 
 
 def compose(people, backgrounds, n, size, random, strength=1.0):

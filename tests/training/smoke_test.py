@@ -142,6 +142,21 @@ def test_furniture_is_background():
     assert matte.max() == 0 and (after - image).abs().amax((1, 2, 3)).gt(0.1).float().mean() > 0.7
 
 
+def test_what_is_held_belongs_to_the_person_in_every_matte():
+    n, rooms = 200, photos()[1]
+    image, mattes = torch.full((n, 3, 48, 64), 0.5), torch.zeros(n, 2, 48, 64)  # in the second matte a teacher saw nobody
+    mattes[: n // 2, :1, 8:, 20:44] = 1  # the others are empty rooms
+    after, held = scene.held(image, mattes, rooms, scene.Random(6, CPU), 1.0)
+    changed = (after - image).abs().amax(1, keepdim=True) > 0.1
+    holding = changed.flatten(1).any(1)
+    assert 0.5 < holding[: n // 2].float().mean() / scene.HELD < 1.5 and not holding[n // 2 :].any()
+    assert held[changed.expand_as(held)].min() > 0.05 and held[:, 1:][changed].mean() > 0.8
+    assert torch.equal(held[~holding, :1], mattes[~holding, :1]) and (held[:, :1] >= mattes[:, :1]).all()
+    beyond = (held[holding, :1] - mattes[holding, :1]).amax((1, 2, 3)) > 0.9
+    assert beyond.float().mean() > 0.5, "most things reach beyond the person"
+    assert held[:, 1, :16].max() < 0.1, "nothing before a face"
+
+
 def test_only_whole_people_stand_clear_of_the_lower_edge():
     matte = torch.zeros(1, 64, 48, dtype=torch.uint8)
     matte[0, 20:60, 16:32] = 255
