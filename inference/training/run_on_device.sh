@@ -61,6 +61,7 @@ train() {
 
 follow() {
     local end=$((SECONDS + $1))
+    [ -e "$run/log" ] || { echo "no training $name here: was the machine lost?"; return 1; }
     until [ -e "$run/ended" ] || [ $SECONDS -ge $end ]; do sleep 1; done
     tail -n 40 "$run/log"
     bring

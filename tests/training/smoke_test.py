@@ -20,7 +20,6 @@ except ImportError:
 
 TRAINING = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inference", "training")
 sys.path.insert(0, TRAINING)
-import camera  # noqa: E402
 import data  # noqa: E402
 import evaluate  # noqa: E402
 import export  # noqa: E402
@@ -30,7 +29,6 @@ import metrics  # noqa: E402
 import model  # noqa: E402
 import norms  # noqa: E402
 import refine  # noqa: E402
-import scene  # noqa: E402
 import schedule  # noqa: E402
 import step_times  # noqa: E402
 import train  # noqa: E402
@@ -69,128 +67,6 @@ def test_photos_keep_size_and_edges():
     half = torch.zeros(1, 4, 4, dtype=torch.uint8)
     half[0, :, :2] = 255
     assert data.edges(half) == [1.0, 0.5, 0.0, 0.5]
-
-
-def test_warp_of_nothing_is_the_photo():
-    people, _ = photos()
-    extent = people.sizes[:1]
-    one = torch.ones(1)
-    pixels, inside = scene.warp(people, torch.tensor([0]), extent / 2, torch.ones(1, 2), 0 * one, one, (64, 48))
-    assert torch.allclose(pixels[:, :3], people.photo(0)[0], atol=1e-5) and inside.all()
-
-
-def test_geometry_keeps_photo_and_matte_together():
-    people, _ = photos()
-    random = scene.Random(3, CPU)
-    index, size = torch.tensor([0, 1, 2, 3] * 4), (48, 64)
-    for name, pixels in (("crop", scene.crop(people, index, size, random, 1.0)[0]), ("place", scene.place(people, index, size, 0.5, random, 1.0))):
-        image, alpha = pixels[:, :3], pixels[:, 3:]
-        visible = alpha > 0.02  # a placed photo has no matte beyond its edges
-        assert alpha.max() > 0.9
-        assert (image[:, :1] - (0.1 + 0.8 * alpha))[visible].abs().max() < 0.02, name
-
-
-def test_optics_move_photo_and_matte_together():
-    random = scene.Random(5, CPU)
-    alpha = torch.zeros(16, 1, 48, 48)
-    alpha[:, :, 10:30, 12:36] = 1
-    image, smeared = camera.optics(alpha.expand(-1, 3, -1, -1).clone(), alpha.clone(), random, 1.0)
-    moved = (smeared != alpha).flatten(1).any(1)
-    assert moved.any() and not moved.all()
-    centre = torch.arange(48.0)
-    for planes in (image[:, :1], smeared):
-        mass = planes.sum((1, 2, 3))
-        assert torch.allclose((planes.sum(3) * centre).sum((1, 2)) / mass, torch.full((16,), 19.5), atol=0.3)
-
-
-def test_some_pictures_are_sharpened():
-    """Steeper at an edge than the scene is, and nowhere else changed. Strength 0 leaves out blur and small sensors."""
-    edge = torch.sigmoid(torch.arange(48.0) - 23.5).expand(40, 3, 48, 48).clone()
-    image, alpha = camera.optics(edge.clone(), edge[:, :1].clone(), scene.Random(2, CPU), 0.0)
-    sharpened = (image != edge).flatten(1).any(1)
-    assert 0.1 * len(edge) < int(sharpened.sum()) < 0.5 * len(edge)
-    steepest = (image[sharpened, ..., 1:] - image[sharpened, ..., :-1]).amax((1, 2, 3))
-    assert (steepest > (edge[0, ..., 1:] - edge[0, ..., :-1]).max()).all() and torch.equal(alpha, edge[:, :1])
-    assert torch.allclose(image[..., :12], edge[..., :12], atol=1e-3) and torch.allclose(image[..., -12:], edge[..., -12:], atol=1e-3)
-
-
-def test_scenes_are_finite_repeatable_and_varied():
-    scenes = [scene.compose(*photos(), 32, (64, 96), scene.Random(7, CPU)) for _ in range(2)]
-    for first, second in zip(*scenes):
-        assert torch.equal(first, second)
-    image, alpha, soft = scenes[0]
-    assert image.shape == (32, 3, 64, 96) and alpha.shape == (32, 1, 64, 96)
-    for planes in (image, alpha):
-        assert planes.isfinite().all() and planes.min() >= 0 and planes.max() <= 1
-    assert (alpha.amax((1, 2, 3)) == 0).any(), "no empty room among 32 scenes"
-    assert soft.any() and not soft.all()
-
-
-def test_some_rooms_are_as_dark_as_the_hair_before_them():
-    person, alpha = torch.ones(200, 3, 40, 20), torch.zeros(200, 1, 40, 20)
-    alpha[:, :, 10:, 5:15] = 1
-    person[:, :, :13] = 0  # the uppermost tenth
-    light = scene.relit(torch.full_like(person, 0.5), person, alpha, scene.Random(9, CPU)).mean((1, 2, 3))
-    dark = light < 0.2
-    assert 0.15 < dark.float().mean() < 0.35 and light[~dark].min() > 0.35
-
-
-def test_furniture_is_background():
-    random = scene.Random(11, CPU)
-    image, alpha = torch.full((24, 3, 48, 64), 0.9), torch.zeros(24, 1, 48, 64)
-    after, matte = scene.furniture(image.clone(), alpha, random)
-    assert matte.max() == 0 and (after - image).abs().amax((1, 2, 3)).gt(0.1).float().mean() > 0.7
-
-
-def test_what_is_held_belongs_to_the_person_in_every_matte():
-    n, rooms = 200, photos()[1]
-    image, mattes = torch.full((n, 3, 48, 64), 0.5), torch.zeros(n, 2, 48, 64)  # in the second matte a teacher saw nobody
-    mattes[: n // 2, :1, 8:, 20:44] = 1  # the others are empty rooms
-    after, held = scene.held(image, mattes, rooms, scene.Random(6, CPU), 1.0)
-    changed = (after - image).abs().amax(1, keepdim=True) > 0.1
-    holding = changed.flatten(1).any(1)
-    assert 0.5 < holding[: n // 2].float().mean() / scene.HELD < 1.5 and not holding[n // 2 :].any()
-    assert held[changed.expand_as(held)].min() > 0.05 and held[:, 1:][changed].mean() > 0.8
-    assert torch.equal(held[~holding, :1], mattes[~holding, :1]) and (held[:, :1] >= mattes[:, :1]).all()
-    beyond = (held[holding, :1] - mattes[holding, :1]).amax((1, 2, 3)) > 0.9
-    assert beyond.float().mean() > 0.5, "most things reach beyond the person"
-    assert held[:, 1, :16].max() < 0.1, "nothing before a face"
-
-
-def test_only_whole_people_stand_clear_of_the_lower_edge():
-    matte = torch.zeros(1, 64, 48, dtype=torch.uint8)
-    matte[0, 20:60, 16:32] = 255
-    for bottom, floats in ((60, True), (64, False)):
-        matte[0, 20:bottom, 16:32] = 255
-        photo = matte.expand(3, -1, -1)
-        people = data.PhotoSet([("labelled/made", photo, matte, False)], CPU)
-        placed = scene.place(people, torch.zeros(64, dtype=torch.long), (64, 96), 0.3, scene.Random(12, CPU), 0.0)[:, 3]
-        seen = placed.amax((1, 2)) > 0.5
-        assert seen.float().mean() > 0.9
-        clear = placed[seen, -8:].amax((1, 2)) < 0.5  # an eighth of the frame, more than below the person in the photo
-        assert clear.any() == floats, (bottom, clear.sum())
-
-
-def test_cameras_stay_in_range():
-    random = scene.Random(13, CPU)
-    image = torch.rand(8, 3, 56, 72)
-    bright = camera.record(camera.colour(camera.behind(image, image[:, :1], random), random, 1.0), random)
-    assert bright.isfinite().all() and bright.min() >= 0 and bright.max() <= 1
-    flat = torch.full((1, 3, 32, 32), 0.5)
-    assert torch.allclose(camera.compressed(flat, random), flat, atol=0.07)
-    basis = camera.cosines(CPU)
-    assert torch.allclose(basis @ basis.T, torch.eye(8), atol=1e-5)
-
-
-def test_small_moves_are_translations():
-    random = scene.Random(14, CPU)
-    planes = torch.rand(5, 3, 24, 40)
-    offset = camera.shifts(5, random)
-    assert offset.shape == (5, 2) and 1 < offset.abs().max() <= 2
-    grid = torch.eye(2, 3).expand(5, 2, 3).clone()
-    grid[:, :, 2] = offset * torch.tensor([2 / 40, 2 / 24])
-    wanted = F.grid_sample(planes, F.affine_grid(grid, (5, 1, 24, 40), align_corners=False), padding_mode="border", align_corners=False)
-    assert torch.allclose(camera.moved(planes, offset), wanted, atol=1e-5)
 
 
 def test_doubling_interpolates():
