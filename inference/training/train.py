@@ -176,7 +176,8 @@ class Trainer:
         if self.teacher:  # before darkness, noise and compression, of which it would know no more than the network
             alpha = torch.cat([alpha, self.lesson(image)], 1)
         image, alpha = scene.held(image, alpha, self.backgrounds, self.random, strength)  # a teacher that leaves out what is held has not seen it
-        image = camera.colour(camera.behind(image, alpha[:, :1], self.random), self.random, strength)
+        image = camera.behind(camera.shadows(image, alpha[:, :1], self.random), alpha[:, :1], self.random)
+        image = camera.colour(image, self.random, strength)
         image, alpha = camera.optics(image, alpha, self.random, strength)
         offset = camera.shifts(twins, self.random)
         light = torch.exp(self.random.normal(0.03, twins, 1, 1, 1))

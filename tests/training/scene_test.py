@@ -101,6 +101,19 @@ def test_what_is_held_belongs_to_the_person_in_every_matte():
     assert held[:, 1, :16].max() < 0.1, "nothing before a face"
 
 
+def test_shadows_fall_on_the_room_alone():
+    n = 200
+    image, alpha = torch.full((n, 3, 48, 64), 0.5), torch.zeros(n, 1, 48, 64)
+    alpha[: n // 2, :, 8:40, 20:44] = 1  # the others are empty rooms
+    after = camera.shadows(image.clone(), alpha, scene.Random(4, CPU))
+    darker = (image - after).amax(1, keepdim=True)
+    shadowed = darker.flatten(1).amax(1) > 0.05
+    assert 0.5 < shadowed[: n // 2].float().mean() / camera.SHADOWED < 1.5 and not shadowed[n // 2 :].any()
+    assert torch.equal(after[: n // 2, :, 8:40, 20:44], image[: n // 2, :, 8:40, 20:44]), "nobody's own shadow lies on him"
+    below = darker[shadowed, :, 40:].amax((1, 2, 3)) > 0.05
+    assert below.any() and not below.all(), "some lie before the feet"
+
+
 def test_only_whole_people_stand_clear_of_the_lower_edge():
     matte = torch.zeros(1, 64, 48, dtype=torch.uint8)
     matte[0, 20:60, 16:32] = 255
