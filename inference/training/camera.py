@@ -31,30 +31,33 @@ def behind(image, alpha, random):
     return image.index_copy(0, chosen, lit.clamp(0, 1))
 
 
-def shadows(image, alpha, random):
-    """For some, the shadows that the people of `alpha` [n, 1, H, W] cast: on a wall behind them, moved and larger, or on the ground from their feet, long and slanted, away from
-    the camera or towards it. Hard or soft; they darken what is no person."""
-    chosen = random.subset(SHADOWED, image.shape[0])
-    n, size = len(chosen), image.shape[2:]
-    if not n:
-        return image
-    people = alpha[chosen]
-    across, down = (2 * torch.arange(0.5, side, device=image.device) / side - 1 for side in (size[1], size[0]))
+def cast(people, random):
+    """Shadows of `people` [n, 1, H, W]: on a wall behind them, moved and larger, or on the ground from their feet, long and slanted, away from the camera or towards it."""
+    n, _, height, width = people.shape
+    across, down = (2 * torch.arange(0.5, side, device=people.device) / side - 1 for side in (width, height))
     mass = people.sum((1, 2)) + 1e-6
     feet = torch.stack([(mass * across).sum(1) / mass.sum(1), torch.where(people.amax((1, 3)) > 0.5, down, -1.0).amax(1)], 1)
     ground = random.chance(0.4, n).float()
-    high = random.uniform(0.15, 1, n) * (1 - 2 * random.chance(0.3, n).float())  # of a shadow on the ground, in people; below their feet where negative
-    slant = random.normal(0.8, n) * ground
+    long = random.uniform(0.15, 1, n) * (1 - 2 * random.chance(0.3, n).float())  # on the ground, in heights of the person; below the feet where negative
     larger = random.uniform(0.95, 1.4, n)
-    back = torch.zeros(n, 2, 3, device=image.device)  # from a place in the shadow to the one that casts it
+    aside = torch.stack([random.normal(0.2, n), random.normal(0.1, n)], 1) * (1 - ground).view(-1, 1)
+    back = torch.zeros(n, 2, 3, device=people.device)  # from a place in the shadow to the one that casts it
     back[:, 0, 0] = torch.lerp(1 / larger, torch.ones_like(larger), ground)
-    back[:, 1, 1] = torch.lerp(1 / larger, 1 / high, ground)
-    back[:, 0, 1] = slant * back[:, 1, 1]
-    moved = torch.stack([random.normal(0.2, n), random.normal(0.1, n)], 1) * (1 - ground).view(-1, 1)
-    back[:, :, 2] = feet - (back[:, :, :2] @ (feet + moved).unsqueeze(2)).squeeze(2)
-    grid = F.affine_grid(back, (n, 1, *size), align_corners=False)
-    shadow = F.grid_sample(people, grid, mode="bilinear", padding_mode="border", align_corners=False)
-    shadow = gaussian(shadow, max(size) * math.exp(random.number(math.log(0.001), math.log(0.02))))
+    back[:, 1, 1] = torch.lerp(1 / larger, 1 / long, ground)
+    back[:, 0, 1] = random.normal(0.8, n) * ground * back[:, 1, 1]
+    back[:, :, 2] = feet - (back[:, :, :2] @ (feet + aside).unsqueeze(2)).squeeze(2)
+    grid = F.affine_grid(back, people.shape, align_corners=False)
+    return F.grid_sample(people, grid, mode="bilinear", padding_mode="border", align_corners=False)
+
+
+def shadows(image, alpha, random):
+    """For some, the shadows that the people of `alpha` [n, 1, H, W] cast, hard or soft, on what is no person."""
+    chosen = random.subset(SHADOWED, image.shape[0])
+    n = len(chosen)
+    if not n:
+        return image
+    people = alpha[chosen]
+    shadow = gaussian(cast(people, random), max(image.shape[2:]) * math.exp(random.number(math.log(0.001), math.log(0.02))))
     light = random.uniform(0.15, 0.75, n, 1, 1, 1) * torch.exp(random.normal(0.06, n, 3, 1, 1))  # what is left of it there
     return image.index_copy(0, chosen, image[chosen] * torch.lerp(torch.ones_like(light), light, shadow * (1 - people)).clamp(0, 1))
 
