@@ -11,7 +11,6 @@ REPLACED = 0.36  # share with another background
 COMPANY = (0.14, 0.07, 0.05)  # shares with another person, drawn one after the other: up to three more
 FURNITURE = 0.20  # share with blocks at the frame's edges
 TILTED = 0.12  # share held far from upright
-HELD = 0.15  # share in which somebody holds a thing
 BARS = 0.03  # share of replaced backgrounds of one colour
 LIKE_HAIR = 0.25  # share of replaced backgrounds about as light or dark, and of the colour, as the hair before them
 ALONE, BESIDE = 0.3, 0.5  # the least height, in frames, of a photo set into another one: a passer-by far behind somebody is left out in many labels
@@ -194,35 +193,6 @@ def furniture(image, alpha, random):
     in_front = each(random.chance(0.15, n)) * (half[0] < 0.3)
     cover = cover * torch.where(in_front, torch.ones_like(alpha), 1 - alpha)
     return torch.lerp(image, (colour * shade).clamp(0, 1), cover), alpha * torch.where(in_front, 1 - cover, torch.ones_like(alpha))
-
-
-def held(image, alpha, backgrounds, random, strength):
-    """In some scenes a thing before a person, below the head and here and there behind an arm: a piece of another photo, or of one colour, lit from one side, from a box to an egg.
-    In every matte of `alpha` [n, any, H, W], of which the first tells where people are, it belongs to the person: labels disagree about what is held, users do not."""
-    chosen = random.subset(HELD, image.shape[0])
-    n, cells = len(chosen), 24
-    if not n:
-        return image, alpha
-    person = alpha[chosen, :1]
-    coarse = F.adaptive_avg_pool2d(person, cells)
-    rows = coarse.sum(3, keepdim=True)
-    body = coarse * (rows.cumsum(2) > 0.5 * rows.sum(2, keepdim=True))
-    aside = 1.2 - 0.8 * F.avg_pool2d(coarse, 5, stride=1, padding=2, count_include_pad=False)  # more often where it reaches beyond the person
-    place = (body * aside * random.uniform(0.2, 1, n, 1, cells, cells)).flatten(1).argmax(1)
-    centre = [each((cell + 0.5) * 2 / cells - 1) for cell in (place % cells, torch.div(place, cells, rounding_mode="floor"))]
-    area = coarse.mean((1, 2, 3), keepdim=True)
-    half = [area.clamp_min(0.01).sqrt() * torch.exp(random.uniform(math.log(0.1), math.log(0.55), n, 1, 1, 1) + stretch) for stretch in (0, random.normal(0.35, n, 1, 1, 1))]
-    corner = torch.minimum(*half) * random.uniform(0, 1, n, 1, 1, 1) ** 0.5
-    size = image.shape[2:]
-    cover, u, v = block(size, centre, random.normal(0.5, n, 1, 1, 1), half, corner, random.uniform(0.001, 0.005, n, 1, 1, 1))
-    cover = cover * (area > 0.01)
-    plain = torch.where(each(random.chance(0.5, n)), random.uniform(0, 1, n, 1, 1, 1) + random.normal(0.03, n, 3, 1, 1), random.uniform(0, 1, n, 3, 1, 1))
-    thing = torch.where(each(random.chance(0.5, n)), rooms(backgrounds, n, size, random, strength), plain)
-    light = 1 + random.normal(0.2, n, 1, 1, 1) * u + random.normal(0.2, n, 1, 1, 1) * v - random.uniform(0, 0.4, n, 1, 1, 1) * (u * u + v * v) / 2
-    arm = F.interpolate(random.normal(1, n, 1, 5, 5), size=size, mode="bilinear", align_corners=False)
-    seen = cover * (1 - person * torch.sigmoid(20 * (arm - 0.4)))
-    image = image.index_copy(0, chosen, torch.lerp(image[chosen], (thing * light).clamp(0, 1), seen))
-    return image, alpha.index_copy(0, chosen, torch.maximum(alpha[chosen], cover))
 
 
 def compose(people, backgrounds, n, size, random, strength=1.0):

@@ -26,6 +26,7 @@ import model
 import pretrained
 import scene
 import schedule
+import things
 from replay import Replayed
 from team import Team, launch
 
@@ -175,7 +176,8 @@ class Trainer:
         image, alpha, soft = scene.compose(self.people, self.backgrounds, count, (height, width), self.random, strength)
         if self.teacher:  # before darkness, noise and compression, of which it would know no more than the network
             alpha = torch.cat([alpha, self.lesson(image)], 1)
-        image, alpha = scene.held(image, alpha, self.backgrounds, self.random, strength)  # a teacher that leaves out what is held has not seen it
+        image, alpha = things.nearby(image, alpha, self.backgrounds, self.random, strength)
+        image, alpha = things.held(image, alpha, self.backgrounds, self.random, strength)  # a teacher that leaves out what is held has not seen it
         image = camera.behind(camera.shadows(image, alpha[:, :1], self.random), alpha[:, :1], self.random)
         image = camera.colour(image, self.random, strength)
         image, alpha = camera.optics(image, alpha, self.random, strength)

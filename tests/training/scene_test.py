@@ -11,6 +11,7 @@ from smoke_test import CPU, photos, run_all  # which says why, where PyTorch is 
 import camera
 import data
 import scene
+import things
 import torch
 from torch.nn import functional as F
 
@@ -88,17 +89,32 @@ def test_furniture_is_background():
 
 def test_what_is_held_belongs_to_the_person_in_every_matte():
     n, rooms = 200, photos()[1]
-    image, mattes = torch.full((n, 3, 48, 64), 0.5), torch.zeros(n, 2, 48, 64)  # in the second matte a teacher saw nobody
+    image, mattes = torch.full((n, 3, 48, 64), 3.0), torch.zeros(n, 2, 48, 64)  # brighter than any thing; in the second matte a teacher saw nobody
     mattes[: n // 2, :1, 8:, 20:44] = 1  # the others are empty rooms
-    after, held = scene.held(image, mattes, rooms, scene.Random(6, CPU), 1.0)
-    changed = (after - image).abs().amax(1, keepdim=True) > 0.1
+    after, held = things.held(image, mattes, rooms, scene.Random(8, CPU), 1.0)
+    changed = (after - image).abs().amax(1, keepdim=True) > 0.3
     holding = changed.flatten(1).any(1)
-    assert 0.5 < holding[: n // 2].float().mean() / scene.HELD < 1.5 and not holding[n // 2 :].any()
+    assert 0.5 < holding[: n // 2].float().mean() / things.HELD < 1.5 and not holding[n // 2 :].any()
     assert held[changed.expand_as(held)].min() > 0.05 and held[:, 1:][changed].mean() > 0.8
     assert torch.equal(held[~holding, :1], mattes[~holding, :1]) and (held[:, :1] >= mattes[:, :1]).all()
     beyond = (held[holding, :1] - mattes[holding, :1]).amax((1, 2, 3)) > 0.9
     assert beyond.float().mean() > 0.5, "most things reach beyond the person"
     assert held[:, 1, :16].max() < 0.1, "nothing before a face"
+
+
+def test_what_stands_near_people_belongs_to_nobody():
+    n, rooms = 200, photos()[1]
+    image, mattes = torch.full((n, 3, 48, 64), 3.0), torch.zeros(n, 2, 48, 64)
+    mattes[: n // 2, :1, 8:, 20:44] = 1  # the others are empty rooms, where a teacher
+    mattes[n // 2 :, 1:] = 1  # saw people everywhere
+    after, beside = things.nearby(image, mattes, rooms, scene.Random(8, CPU), 1.0)
+    changed = (after - image).abs().amax(1, keepdim=True) > 0.3
+    standing = changed.flatten(1).any(1)
+    assert 0.5 < standing.float().mean() / things.NEARBY < 1.5
+    assert not changed[: n // 2, :, 8:, 20:44].any() and torch.equal(beside[:, :1], mattes[:, :1]), "all of it is behind people"
+    assert beside[:, 1:][changed].max() < 0.95 and beside[n // 2 :, 1:][changed[n // 2 :]].mean() < 0.2
+    touching = changed[: n // 2, :, 7:, 19:45].flatten(1).any(1)[standing[: n // 2]]
+    assert touching.float().mean() > 0.5, "most reach people's outlines"
 
 
 def test_shadows_fall_on_the_room_alone():

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Things in scenes of people: held before them, which belong to them, and standing near them, which do not. Both are drawn alike, so that only where they are tells which is which."""
+import math
+
+import torch
+from torch.nn import functional as F
+
+import scene
+from scene import each
+
+HELD = 0.15  # share of scenes in which somebody holds a thing
+NEARBY = 0.15  # share in which a thing stands behind people or beside them, and of empty rooms too
+CELLS = 24  # a frame is so many across and down where it is looked for a place
+
+
+def shape(area, sizes, random):
+    """Half sides and corners of things, from a box to an egg, `sizes` the least and the greatest part of the side of a square that fills a frame's `area` [n, 1, 1, 1]."""
+    n, (least, greatest) = len(area), sizes
+    half = [area.clamp_min(0.01).sqrt() * torch.exp(random.uniform(math.log(least), math.log(greatest), n, 1, 1, 1)) for _ in range(2)]
+    return half, torch.minimum(*half) * random.uniform(0, 1, n, 1, 1, 1) ** 0.5
+
+
+def drawn(likely, area, sizes, size, backgrounds, random, strength):
+    """Things where `likely` [n, 1, CELLS, CELLS] is great, more or less: what they look like [n, 3, H, W], a piece of a photo or of one colour, lit from one side; where they are [n, 1, H, W]."""
+    n = len(likely)
+    place = (likely * random.uniform(0.2, 1, n, 1, CELLS, CELLS)).flatten(1).argmax(1)
+    centre = [each((cell + 0.5) * 2 / CELLS - 1) for cell in (place % CELLS, torch.div(place, CELLS, rounding_mode="floor"))]
+    half, corner = shape(area, sizes, random)
+    cover, u, v = scene.block(size, centre, random.normal(0.5, n, 1, 1, 1), half, corner, random.uniform(0.001, 0.005, n, 1, 1, 1))
+    plain = torch.where(each(random.chance(0.5, n)), random.uniform(0, 1, n, 1, 1, 1) + random.normal(0.03, n, 3, 1, 1), random.uniform(0, 1, n, 3, 1, 1))
+    thing = torch.where(each(random.chance(0.5, n)), scene.rooms(backgrounds, n, size, random, strength), plain)
+    light = 1 + random.normal(0.2, n, 1, 1, 1) * u + random.normal(0.2, n, 1, 1, 1) * v - random.uniform(0, 0.4, n, 1, 1, 1) * (u * u + v * v) / 2
+    return (thing * light).clamp(0, 1), cover
+
+
+def held(image, alpha, backgrounds, random, strength):
+    """In some scenes a thing before a person, below the head and here and there behind an arm. In every matte of `alpha` [n, any, H, W], of which the first tells where people are,
+    it belongs to the person: labels disagree about what is held, users do not."""
+    chosen = random.subset(HELD, image.shape[0])
+    n, size = len(chosen), image.shape[2:]
+    if not n:
+        return image, alpha
+    person = alpha[chosen, :1]
+    coarse = F.adaptive_avg_pool2d(person, CELLS)
+    rows, area = coarse.sum(3, keepdim=True), coarse.mean((1, 2, 3), keepdim=True)
+    body = coarse * (rows.cumsum(2) > 0.5 * rows.sum(2, keepdim=True))
+    aside = 1.2 - 0.8 * F.avg_pool2d(coarse, 5, stride=1, padding=2, count_include_pad=False)  # more often where it reaches beyond the person
+    thing, cover = drawn(body * aside, area, (0.1, 0.55), size, backgrounds, random, strength)
+    cover = cover * (area > 0.01)
+    arm = F.interpolate(random.normal(1, n, 1, 5, 5), size=size, mode="bilinear", align_corners=False)
+    seen = cover * (1 - person * torch.sigmoid(20 * (arm - 0.4)))
+    image = image.index_copy(0, chosen, torch.lerp(image[chosen], thing, seen))
+    return image, alpha.index_copy(0, chosen, torch.maximum(alpha[chosen], cover))
+
+
+def nearby(image, alpha, backgrounds, random, strength):
+    """In some scenes a thing behind people, most often touching their outline, which belongs to nobody. `alpha` [n, any, H, W] as in `held`: what the other mattes took for a person there is hidden."""
+    chosen = random.subset(NEARBY, image.shape[0])
+    n = len(chosen)
+    if not n:
+        return image, alpha
+    person = alpha[chosen, :1]
+    coarse = F.adaptive_avg_pool2d(person, CELLS)
+    around = F.max_pool2d(coarse, 5, stride=1, padding=2) - coarse
+    area = coarse.mean((1, 2, 3), keepdim=True).clamp_min(0.05)
+    thing, cover = drawn(around + 0.05, area, (0.25, 1.2), image.shape[2:], backgrounds, random, strength)
+    cover = cover * (1 - person)
+    return image.index_copy(0, chosen, torch.lerp(image[chosen], thing, cover)), alpha.index_copy(0, chosen, alpha[chosen] * (1 - cover))
