@@ -59,7 +59,6 @@ def main(argv=None):
     parser.add_argument("--average", help="another model file")
     parser.add_argument("--share", type=float, default=0.5, help="of that other one, 0 to 1")
     parser.add_argument("--contrast", type=float, default=1.0, help="multiplies the logits; above 0")
-    parser.add_argument("--bits", type=int, default=16, choices=(8, 16), help="of a weight in the file: 8 for the program alone, 16 for training to go on from")
     parser.add_argument("--scores", help="what evaluate.py --json wrote")
     args = parser.parse_args(argv)
     if not args.contrast > 0:
@@ -85,7 +84,7 @@ def main(argv=None):
         with open(args.scores) as file:
             by_size = json.load(file)["sizes"]
         facts["scores"] = json.dumps(by_size.get(str(facts.get("photo_side", facts["longest_side"])), by_size))
-    model.save_model(args.out, weights, facts, args.bits)
+    model.save_model(args.out, weights, facts)
     print(f"{args.out}: {facts.get('name')} after {facts.get('trained')}")
 
 

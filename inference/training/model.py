@@ -19,7 +19,7 @@ def mobile(*stages):
 
 
 # The encoder by level, then the decoder's widths by level. A level is a width, of two 3x3 convolutions (the first one above bottlenecks) after max-pooling, or
-# bottlenecks: the encoders with those are EfficientNet-Lite 2 and most of the first six stages of 0, so that they can begin with weights that know a thousand kinds of things. So
+# bottlenecks: the encoders with those are EfficientNet-Lite 2 and the first five stages of 0, so that they can begin with weights that know a thousand kinds of things. So
 # many levels that the deepest sees the whole picture.
 SHAPES = {
     "portrait": (
@@ -35,14 +35,7 @@ SHAPES = {
         (16, 32, 64, 96, 128, 192),
     ),
     "portrait-lite": (
-        (
-            8,
-            mobile((3, 1, 16, 1)),
-            mobile((3, 6, 24, 2)),
-            mobile((5, 6, 40, 2)),
-            mobile((3, 6, 80, 3), (5, 6, 112, 3)),
-            mobile((5, 6, 192, 2), (5, 2, 192, 1)),
-        ),
+        (8, mobile((3, 1, 16, 1)), mobile((3, 6, 24, 2)), mobile((5, 6, 40, 2)), mobile((3, 6, 80, 3), (5, 6, 112, 3)), 48),
         (8, 16, 24, 32, 48),
     ),
     "tiny": ((4, 6, 8), (4, 6)),
@@ -224,7 +217,6 @@ def exported(state):
     return {k: v for k, v in state.items() if not k.startswith("aux.") and not k.endswith("num_batches_tracked")}
 
 
-KINDS = {"I8": torch.int8, "F16": torch.float16, "F32": torch.float32}
 LARGEST_VARIANCE = 1 << 14  # a quarter of what F16 holds
 
 
@@ -257,35 +249,16 @@ def shape(state):
     return tuple(encoder), tuple(decoder)
 
 
-FEW = 2048  # a filter of fewer weights is kept as F16 in any case
-
-
-def in_bytes(state):
-    """`state`, whose filters of many weights are whole numbers of -127 to 127 (I8), each with the step between them, by output channel, under its name and ".scale"."""
-    result = {}
-    for name, tensor in state.items():
-        if tensor.ndim == 4 and tensor.numel() >= FEW:
-            sums = (0, 2, 3) if name.endswith("upconv.weight") else (1, 2, 3)
-            step = (tensor.abs().amax(sums, keepdim=True) / 127).clamp_min(1e-12)
-            result[name], result[f"{name}.scale"] = (tensor / step).round().to(torch.int8), step
-        else:
-            result[name] = tensor
-    return result
-
-
-def save_model(path, state, metadata, bits=16):
-    """Writes `state` as a safetensors file of F16 values, with 8 `bits` of I8 ones and F32 scales where there are many: u64 header size, JSON header, data. A ValueError says
-    which tensor F16 can't hold."""
+def save_model(path, state, metadata):
+    """Writes `state` as a safetensors file of F16 values: u64 header size, JSON header, data. A ValueError says which tensor F16 can't hold."""
     header = {"__metadata__": {key: str(value) for key, value in metadata.items()}}
     data = bytearray()
-    state = within_half({name: tensor.detach().cpu().float() for name, tensor in exported(state).items()})
-    for name, tensor in (in_bytes(state) if bits == 8 else state).items():
-        kind = "I8" if tensor.dtype == torch.int8 else "F32" if name.endswith(".scale") else "F16"
-        stored = tensor.to(KINDS[kind])
-        if not (tensor.isfinite() & stored.isfinite()).all():
+    for name, tensor in within_half(exported(state)).items():
+        half = tensor.detach().cpu().half()
+        if not torch.isfinite(half).all():
             raise ValueError(f"{name} holds NaN, or numbers beyond F16")
-        raw = stored.contiguous().numpy().tobytes()
-        header[name] = {"dtype": kind, "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        raw = half.contiguous().numpy().tobytes()
+        header[name] = {"dtype": "F16", "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
         data += raw
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
@@ -294,8 +267,8 @@ def save_model(path, state, metadata, bits=16):
 
 
 def load_model(path):
-    """(UNet in evaluation mode, metadata) of a safetensors file as save_model() writes it, or of F32 values, of the shapes that SHAPES can say; the engines take more.
-    Convolutions before a batch norm may carry a bias."""
+    """(UNet in evaluation mode, metadata) of a safetensors file of F16 or F32 values, of the shapes that SHAPES can say; the engines take more. Convolutions before a batch
+    norm may carry a bias."""
     with open(path, "rb") as file:
         (size,) = struct.unpack("<Q", file.read(8))
         header = json.loads(file.read(size))
@@ -304,9 +277,8 @@ def load_model(path):
     state = {}
     for name, entry in header.items():
         begin, end = entry["data_offsets"]
-        state[name] = torch.frombuffer(data[begin:end], dtype=KINDS[entry["dtype"]]).reshape(entry["shape"]).float()
-    for name in [n for n in state if n.endswith(".scale")]:
-        state[name.removesuffix(".scale")] *= state.pop(name)
+        kind = {"F16": torch.float16, "F32": torch.float32}[entry["dtype"]]
+        state[name] = torch.frombuffer(data[begin:end], dtype=kind).reshape(entry["shape"]).float()
     for name in [n for n in state if n.endswith(("conv1.bias", "conv2.bias", "conv3.bias"))]:
         # Batch norm subtracts the mean of (conv + bias): the bias moves into the running mean.
         state[name.replace("conv", "bn").replace(".bias", ".running_mean")] -= state.pop(name)

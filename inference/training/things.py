@@ -63,6 +63,6 @@ def nearby(image, alpha, backgrounds, random, strength):
     coarse = F.adaptive_avg_pool2d(person, CELLS)
     around = F.max_pool2d(coarse, 5, stride=1, padding=2) - coarse
     area = coarse.mean((1, 2, 3), keepdim=True).clamp_min(0.05)
-    thing, cover = drawn(around + 0.05, area, (0.25, 0.8), image.shape[2:], backgrounds, random, strength)
+    thing, cover = drawn(around + 0.05, area, (0.25, 1.2), image.shape[2:], backgrounds, random, strength)
     cover = cover * (1 - person)
     return image.index_copy(0, chosen, torch.lerp(image[chosen], thing, cover)), alpha.index_copy(0, chosen, alpha[chosen] * (1 - cover))
