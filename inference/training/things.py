@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Things in scenes of people: held before them, which belong to them, and standing near them, which do not. Both are drawn alike, so that only where they are tells which is which."""
+"""Things in scenes of people: held before them, which belong to them, and standing near them or leant on, which do not. All are drawn alike, so that only where they are tells which is which."""
 import math
 
 import torch
@@ -10,6 +10,7 @@ from scene import each
 
 HELD = 0.15  # share of scenes in which somebody holds a thing
 NEARBY = 0.15  # share in which a thing stands behind people or beside them, and of empty rooms too
+LEANT_ON = 0.12  # share in which a person leans on one as large as he is
 CELLS = 24  # a frame is so many across and down where it is looked for a place
 
 
@@ -21,7 +22,8 @@ def shape(area, sizes, random):
 
 
 def drawn(likely, area, sizes, size, backgrounds, random, strength):
-    """Things where `likely` [n, 1, CELLS, CELLS] is great, more or less: what they look like [n, 3, H, W], a piece of a photo or of one colour, lit from one side; where they are [n, 1, H, W]."""
+    """Things where `likely` [n, 1, CELLS, CELLS] is great, more or less: what they look like [n, 3, H, W], a piece of a photo or of one colour, lit from one side and here and there
+    in folds; where they are [n, 1, H, W]."""
     n = len(likely)
     place = (likely * random.uniform(0.2, 1, n, 1, CELLS, CELLS)).flatten(1).argmax(1)
     centre = [each((cell + 0.5) * 2 / CELLS - 1) for cell in (place % CELLS, torch.div(place, CELLS, rounding_mode="floor"))]
@@ -30,7 +32,8 @@ def drawn(likely, area, sizes, size, backgrounds, random, strength):
     plain = torch.where(each(random.chance(0.5, n)), random.uniform(0, 1, n, 1, 1, 1) + random.normal(0.03, n, 3, 1, 1), random.uniform(0, 1, n, 3, 1, 1))
     thing = torch.where(each(random.chance(0.5, n)), scene.rooms(backgrounds, n, size, random, strength), plain)
     light = 1 + random.normal(0.2, n, 1, 1, 1) * u + random.normal(0.2, n, 1, 1, 1) * v - random.uniform(0, 0.4, n, 1, 1, 1) * (u * u + v * v) / 2
-    return (thing * light).clamp(0, 1), cover
+    folds = F.interpolate(random.normal(0.5, n, 1, 9, 7), size=size, mode="bicubic", align_corners=False) * random.uniform(-0.3, 0.3, n, 1, 1, 1).clamp_min(0)
+    return (thing * (light + folds)).clamp(0, 1), cover
 
 
 def held(image, alpha, backgrounds, random, strength):
@@ -53,16 +56,31 @@ def held(image, alpha, backgrounds, random, strength):
     return image, alpha.index_copy(0, chosen, torch.maximum(alpha[chosen], cover))
 
 
-def nearby(image, alpha, backgrounds, random, strength):
-    """In some scenes a thing behind people, most often touching their outline, which belongs to nobody. `alpha` [n, any, H, W] as in `held`: what the other mattes took for a person there is hidden."""
-    chosen = random.subset(NEARBY, image.shape[0])
-    n = len(chosen)
-    if not n:
+def behind(image, alpha, chosen, place, sizes, backgrounds, random, strength):
+    """Puts a thing that belongs to nobody behind the people of the `chosen` scenes, where `place` of these people [n, 1, CELLS, CELLS] is great. `alpha` [n, any, H, W] as in `held`: what
+    the other mattes took for a person there is hidden."""
+    if not len(chosen):
         return image, alpha
     person = alpha[chosen, :1]
     coarse = F.adaptive_avg_pool2d(person, CELLS)
-    around = F.max_pool2d(coarse, 5, stride=1, padding=2) - coarse
     area = coarse.mean((1, 2, 3), keepdim=True).clamp_min(0.05)
-    thing, cover = drawn(around + 0.05, area, (0.25, 1.2), image.shape[2:], backgrounds, random, strength)
+    thing, cover = drawn(place(coarse), area, sizes, image.shape[2:], backgrounds, random, strength)
     cover = cover * (1 - person)
     return image.index_copy(0, chosen, torch.lerp(image[chosen], thing, cover)), alpha.index_copy(0, chosen, alpha[chosen] * (1 - cover))
+
+
+def nearby(image, alpha, backgrounds, random, strength):
+    """In some scenes a thing behind people, most often touching their outline."""
+    chosen = random.subset(NEARBY, image.shape[0])
+    return behind(image, alpha, chosen, lambda person: F.max_pool2d(person, 5, stride=1, padding=2) - person + 0.05, (0.25, 1.2), backgrounds, random, strength)
+
+
+def leant_on(image, alpha, backgrounds, random, strength):
+    """In some scenes a pillow, a chair's back or a sofa: a thing behind head and shoulders, about as large as the person or larger."""
+    chosen = random.subset(LEANT_ON, image.shape[0])
+
+    def upper(person):
+        rows = person.sum(3, keepdim=True)
+        return person * (rows.cumsum(2) < 0.6 * rows.sum(2, keepdim=True)) + 0.01
+
+    return behind(image, alpha, chosen, upper, (0.6, 1.8), backgrounds, random, strength)

@@ -117,6 +117,21 @@ def test_what_stands_near_people_belongs_to_nobody():
     assert touching.float().mean() > 0.5, "most reach people's outlines"
 
 
+def test_people_lean_on_things_that_belong_to_nobody():
+    n, rooms = 200, photos()[1]
+    image, mattes = torch.full((n, 3, 48, 64), 3.0), torch.zeros(n, 2, 48, 64)
+    mattes[:, :1, 16:, 24:40] = 1
+    mattes[:, 1:] = 1  # a teacher saw people everywhere
+    after, beside = things.leant_on(image, mattes, rooms, scene.Random(5, CPU), 1.0)
+    changed = (after - image).abs().amax(1, keepdim=True) > 0.3
+    leaning = changed.flatten(1).any(1)
+    assert 0.5 < leaning.float().mean() / things.LEANT_ON < 1.5
+    assert not changed[:, :, 16:, 24:40].any() and torch.equal(beside[:, :1], mattes[:, :1]), "all of it is behind people"
+    assert beside[:, 1:][changed].max() < 0.95
+    shoulders = changed[leaning, :, 15:30, 23:41].flatten(1).any(1)
+    assert shoulders.float().mean() > 0.9, "most are seen beside head and shoulders"
+
+
 def test_shadows_fall_on_the_room_alone():
     n = 200
     image, alpha = torch.full((n, 3, 48, 64), 0.5), torch.zeros(n, 1, 48, 64)
