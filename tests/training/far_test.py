@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Photos of people far away, as inference/training/far.py makes them. Exit status 77 where PyTorch is missing.
+"""Photos of people far away and of people who lean on things, as inference/training/far.py and leaning.py make them. Exit status 77 where PyTorch is missing.
 
     /usr/bin/python3 tests/training/far_test.py
 """
@@ -11,6 +11,7 @@ import tempfile
 
 try:
     import torch
+    import numpy
     from PIL import Image
 except ImportError as error:
     print(f"skipped: {error.name} is not installed (on Debian: apt install python3-torch python3-pil)")
@@ -18,7 +19,9 @@ except ImportError as error:
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "inference", "training"))
+import data  # noqa: E402
 import far  # noqa: E402
+import leaning  # noqa: E402
 from smoke_test import disc, pack  # noqa: E402
 
 
@@ -43,6 +46,23 @@ def test_a_folder_is_made_of_the_validation_people():
         for name in made:
             image = Image.open(os.path.join(out, "made", name))
             assert image.size == (200, 150) and image.mode == ("RGB" if name.endswith(".jpg") else "L"), name
+
+
+def test_every_validation_person_leans_on_something():
+    with tempfile.TemporaryDirectory() as folder:
+        pack(folder)
+        _, _, people = data.load(folder, torch.device("cpu"))
+        leaning.main([folder, os.path.join(folder, "leaning")])
+        made, changed = os.path.join(folder, "leaning", "made"), 0
+        for i in range(len(people)):
+            picture, alpha = (torch.from_numpy(numpy.array(Image.open(os.path.join(made, f"{i}.{kind}")))) for kind in ("jpg", "png"))
+            photo, matte = (planes[0].permute(1, 2, 0) * 255 for planes in people.photo(i))
+            certain = (matte[..., 0] < 1) | (matte[..., 0] > 254)  # of a soft edge a part is hidden
+            assert (alpha - matte[..., 0])[certain].abs().max() < 1, "the matte is the person's alone"
+            there = ((picture - photo).abs().amax(2) > 40) & (matte[..., 0] < 1)
+            assert not ((picture - photo).abs().amax(2)[matte[..., 0] > 254] > 80).any(), "nothing before the person"
+            changed += bool(there.any())
+        assert changed > len(people) / 2
 
 
 if __name__ == "__main__":
