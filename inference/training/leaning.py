@@ -25,9 +25,9 @@ def main(argv=None):
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args(argv)
     _, rooms, people = data.load(args.data, torch.device("cpu"))
-    draw, things.LEANT_ON = scene.Random(args.seed, torch.device("cpu")), 1.0
+    draw = scene.Random(args.seed, torch.device("cpu"))
     for i, source in enumerate(people.sources):
-        picture, alpha = things.leant_on(*people.photo(i), rooms, draw, 0.5)
+        picture, alpha = things.leant_on(*people.photo(i), rooms, draw, 0.5, share=1.0)
         folder = os.path.join(args.out, os.path.basename(source))
         os.makedirs(folder, exist_ok=True)
         save(picture, os.path.join(folder, f"{i}.jpg"), quality=92)

@@ -75,9 +75,9 @@ def nearby(image, alpha, backgrounds, random, strength):
     return behind(image, alpha, chosen, lambda person: F.max_pool2d(person, 5, stride=1, padding=2) - person + 0.05, (0.25, 1.2), backgrounds, random, strength)
 
 
-def leant_on(image, alpha, backgrounds, random, strength):
-    """In some scenes a pillow, a chair's back or a sofa: a thing behind head and shoulders, about as large as the person or larger."""
-    chosen = random.subset(LEANT_ON, image.shape[0])
+def leant_on(image, alpha, backgrounds, random, strength, share=LEANT_ON):
+    """In a `share` of scenes a pillow, a chair's back or a sofa: a thing behind head and shoulders, about as large as the person or larger."""
+    chosen = random.subset(share, image.shape[0])
 
     def upper(person):
         rows = person.sum(3, keepdim=True)
