@@ -26,6 +26,7 @@ import model
 import pretrained
 import scene
 import schedule
+import style
 import things
 from replay import Replayed
 from team import Team, launch
@@ -179,6 +180,7 @@ class Trainer:
         image, alpha = things.leant_on(image, alpha, self.backgrounds, self.random, strength)
         image, alpha = things.nearby(image, alpha, self.backgrounds, self.random, strength)
         image, alpha = things.held(image, alpha, self.backgrounds, self.random, strength)  # a teacher that leaves out what is held has not seen it
+        image = style.toned(style.drawn(image, alpha[:, :1], self.random), self.backgrounds, self.random)
         image = camera.behind(camera.shadows(image, alpha[:, :1], self.random), alpha[:, :1], self.random)
         image = camera.colour(image, self.random, strength)
         image, alpha = camera.optics(image, alpha, self.random, strength)
