@@ -11,6 +11,7 @@ from smoke_test import CPU, photos, run_all  # which says why, where PyTorch is 
 import camera
 import data
 import scene
+import style
 import things
 import torch
 from torch.nn import functional as F
@@ -130,6 +131,31 @@ def test_people_lean_on_things_that_belong_to_nobody():
     assert beside[:, 1:][changed].max() < 0.95
     shoulders = changed[leaning, :, 15:30, 23:41].flatten(1).any(1)
     assert shoulders.float().mean() > 0.9, "most are seen beside head and shoulders"
+
+
+def test_some_pictures_are_in_the_light_of_a_room():
+    n, rooms = 200, photos()[1]  # one colour each, dark
+    image = torch.full((n, 3, 48, 64), 0.9)
+    image[:, :, :, 20:44] = 0.7
+    after = style.toned(image, rooms, scene.Random(2, CPU))
+    toned = (after != image).flatten(1).any(1)
+    assert 0.5 < toned.float().mean() / style.TONED < 1.5
+    assert (after[toned].mean() < 0.8 * image.mean()) and after.min() >= 0 and after.max() <= 1
+
+
+def test_drawn_people_are_flat_and_keep_their_outline():
+    n = 200
+    image, alpha = torch.rand(n, 3, 192, 256, generator=torch.Generator().manual_seed(1)), torch.zeros(n, 1, 192, 256)
+    alpha[:, :, 32:, 80:176] = 1
+    image = torch.lerp(0.3 * image, 0.7 + 0.3 * image, alpha)  # dark behind, light on the person
+    after = style.drawn(image, alpha, scene.Random(3, CPU))
+    drawn = (after != image).flatten(1).any(1)
+    assert 0.5 < drawn.float().mean() / style.DRAWN < 1.5
+    inside, outside = after[drawn][..., 32:, 80:176], after[drawn][..., :80]
+    assert inside.std((2, 3)).mean() < 0.7 * image[drawn][..., 32:, 80:176].std((2, 3)).mean(), "flatter"
+    assert inside.min() > 0.45 and outside.max() < 0.45, "what is behind does not shine through"
+    rooms_too = (outside != image[drawn][..., :80]).flatten(1).any(1)
+    assert rooms_too.any() and not rooms_too.all()
 
 
 def test_shadows_fall_on_the_room_alone():
