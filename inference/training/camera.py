@@ -5,6 +5,8 @@ import math
 import torch
 from torch.nn import functional as F
 
+from scene import there
+
 LUMA = (0.299, 0.587, 0.114)
 BEHIND = 0.15  # share of pictures with other light behind the people than on them
 SHADOWED = 0.15  # share of pictures in which people cast shadows that were not in their photos
@@ -185,18 +187,26 @@ def record(image, random, strength=1.0):
     return image
 
 
-def shifts(n, random, pixels=2):
-    """Small moves, [n, 2]: by up to `pixels` in x and y, each by its own fraction of a pixel."""
-    return random.uniform(-pixels, pixels, n, 2)
+def paths(n, size, random):
+    """Where each pixel of a frame was in the one before, as grid_sample takes it, [n, H, W, 2]: half of them moved by up to two pixels, as noise and a shaken desk do it; the others
+    aside by up to a tenth of the frame, nearer or farther by some hundredths and turned by some degrees, as somebody moves."""
+    extent = there(torch.tensor([size[1], size[0]]).float(), random.device)
+    far = random.chance(0.5, n).float()
+    aside = torch.lerp(random.uniform(-2, 2, n, 2) / extent, random.uniform(-0.1, 0.1, n, 2), far.view(-1, 1)) * 2
+    zoom, angle = torch.exp(random.normal(0.04, n) * far), random.normal(math.radians(2), n) * far
+    back = torch.empty(n, 2, 3, device=random.device)
+    back[:, 0, 0], back[:, 1, 1] = zoom * angle.cos(), zoom * angle.cos()
+    back[:, 0, 1], back[:, 1, 0] = -zoom * angle.sin() * size[0] / size[1], zoom * angle.sin() * size[1] / size[0]
+    back[:, :, 2] = aside
+    return F.affine_grid(back, (n, 1, *size), align_corners=False)
 
 
-def moved(planes, offset, pixels=2):
-    """`planes` [n, c, H, W], each moved by its `offset` [n, 2] of up to `pixels`. Sums of slices, whose gradient comes out the same each time; grid_sample's does not on a
-    GPU."""
-    for dim, distance in ((3, offset[:, 0]), (2, offset[:, 1])):
-        size = planes.shape[dim]
-        first, last = planes.narrow(dim, 0, 1), planes.narrow(dim, size - 1, 1)
-        padded = torch.cat([first] * pixels + [planes] + [last] * pixels, dim)
-        shares = [(1 - (distance - k).abs()).clamp_min(0).view(-1, 1, 1, 1).to(planes.dtype) for k in range(-pixels, pixels + 1)]
-        planes = sum(share * padded.narrow(dim, k, size) for k, share in enumerate(shares))
-    return planes
+def moved(planes, where):
+    """`planes` [n, c, H, W] as the next frame shows them, by paths(); their outermost pixels go on."""
+    return F.grid_sample(planes, where, mode="bilinear", padding_mode="border", align_corners=False)
+
+
+def stayed(where, margin=3):
+    """Which pixels of the next frame the one before shows as well, not nearer than `margin` pixels to its edge: [n, 1, H, W]."""
+    slack = [1 - 2 * margin / side for side in (where.shape[2], where.shape[1])]
+    return ((where[..., 0].abs() < slack[0]) & (where[..., 1].abs() < slack[1])).unsqueeze(1).float()

@@ -46,4 +46,4 @@ def twins(done):
 def loss_weights(done):
     """The right probabilities first, then the right matte: L1 leaves fewer pixels undecided than cross-entropy does."""
     late = ramp(done, 0.5, 0.9)
-    return {"bce": 1.0 - 0.6 * late, "l1": 1.0 + 1.5 * late, "pyramid": 0.6, "overlap": 0.6 + 0.6 * late, "aux": 0.3 - 0.2 * late, "steady": 0.5 + 0.5 * late}
+    return {"bce": 1.0 - 0.6 * late, "l1": 1.0 + 1.5 * late, "pyramid": 0.6, "overlap": 0.6 + 0.6 * late, "aux": 0.3 - 0.2 * late, "steady": 1.0 + late}

@@ -170,8 +170,8 @@ class Trainer:
         return pictures - twins, twins, height, width
 
     def batch(self):
-        """(RGB, mattes, soft, offset): the matte, and after it the teacher's, if there is one. The last pictures, as many as there are offsets [twins, 2], are the first ones
-        again, moved by those and with other noise."""
+        """(RGB, mattes, soft, where): the matte, and after it the teacher's, if there is one. The last pictures, as many as there are paths `where` [twins, H, W, 2], are the first
+        ones again, moved along those and with other noise."""
         count, twins, height, width = self.frame()
         strength = schedule.strength(self.progress())
         image, alpha, soft = scene.compose(self.people, self.backgrounds, count, (height, width), self.random, strength)
@@ -184,19 +184,19 @@ class Trainer:
         image = camera.behind(camera.shadows(image, alpha[:, :1], self.random), alpha[:, :1], self.random)
         image = camera.colour(image, self.random, strength)
         image, alpha = camera.optics(image, alpha, self.random, strength)
-        offset = camera.shifts(twins, self.random)
+        where = camera.paths(twins, (height, width), self.random)
         light = torch.exp(self.random.normal(0.03, twins, 1, 1, 1))
-        image = torch.cat([image, (camera.moved(image[:twins], offset) * light).clamp(0, 1)])
-        alpha = torch.cat([alpha, camera.moved(alpha[:twins], offset)]).clamp(0, 1)
+        image = torch.cat([image, (camera.moved(image[:twins], where) * light).clamp(0, 1)])
+        alpha = torch.cat([alpha, camera.moved(alpha[:twins], where)]).clamp(0, 1)
         image = camera.record(image, self.random, strength)
-        return image, alpha, torch.cat([soft, soft[:twins]]), offset
+        return image, alpha, torch.cat([soft, soft[:twins]]), where
 
     @torch.no_grad()
     def lesson(self, image):
         with self.autocast():
             return self.teacher(image)
 
-    def losses(self, image, alpha, soft, offset):
+    def losses(self, image, alpha, soft, where):
         """What is minimised, by name."""
         with self.autocast():
             logits, aux = self.net(inputs(image), with_aux=True)
@@ -204,14 +204,15 @@ class Trainer:
         if self.teacher:
             lesson = losses.matte_loss(logits, [], alpha[:, 1:], torch.ones_like(soft))
             terms = {name: 0.5 * value + 0.5 * lesson.get(name, value) for name, value in terms.items()}
-        found, twins, margin = torch.sigmoid(logits.float()), len(offset), 3
-        inner = (slice(None), slice(None), slice(margin, -margin), slice(margin, -margin))
-        terms["steady"] = (found[-twins:] - camera.moved(found[:twins], offset))[inner].abs().mean()
+        found, twins = torch.sigmoid(logits.float()), len(where)
+        # Only the second picture of two learns from it: the gradient through moved() does not come out the same each time on a GPU.
+        before = camera.moved(found[:twins].detach(), where)
+        terms["steady"] = losses.weighted_mean((found[-twins:] - before).abs(), camera.stayed(where))
         return terms
 
-    def learnt(self, image, alpha, soft, offset, weights):
+    def learnt(self, image, alpha, soft, where, weights):
         """Adds the gradient of all losses, by their weights in the order of schedule.loss_weights, to `gradients`; returns the losses in that order."""
-        terms = self.losses(image, alpha, soft, offset)
+        terms = self.losses(image, alpha, soft, where)
         losses.total(terms, dict(zip(LOSSES, weights))).backward()
         return torch.stack([terms[name].detach() if name in terms else torch.zeros_like(weights[0]) for name in LOSSES])
 

@@ -196,15 +196,35 @@ def test_cameras_stay_in_range():
     assert torch.allclose(basis @ basis.T, torch.eye(8), atol=1e-5)
 
 
-def test_small_moves_are_translations():
-    random = scene.Random(14, CPU)
-    planes = torch.rand(5, 3, 24, 40)
-    offset = camera.shifts(5, random)
-    assert offset.shape == (5, 2) and 1 < offset.abs().max() <= 2
-    grid = torch.eye(2, 3).expand(5, 2, 3).clone()
-    grid[:, :, 2] = offset * torch.tensor([2 / 40, 2 / 24])
-    wanted = F.grid_sample(planes, F.affine_grid(grid, (5, 1, 24, 40), align_corners=False), padding_mode="border", align_corners=False)
-    assert torch.allclose(camera.moved(planes, offset), wanted, atol=1e-5)
+def test_frames_follow_each_other_by_small_moves_and_large_ones():
+    random, size = scene.Random(14, CPU), (24, 40)
+    where = camera.paths(400, size, random)
+    still = F.affine_grid(torch.eye(2, 3).expand(400, 2, 3), (400, 1, *size), align_corners=False)
+    pixels = ((where - still) * torch.tensor([20.0, 12.0])).norm(dim=-1)
+    farthest = pixels.amax((1, 2))
+    assert 0.3 < (farthest < 2.9).float().mean() < 0.7 and 3 < farthest.max() < 12
+    assert (farthest < 2.9).logical_and(pixels.amax((1, 2)) - pixels.amin((1, 2)) > 1e-3).float().mean() < 0.2  # small ones don't turn
+
+
+def test_turned_frames_keep_their_shape():
+    """A square stays one however long the frame is."""
+    random, size = scene.Random(15, CPU), (20, 60)
+    where = camera.paths(50, size, random) * torch.tensor([30.0, 10.0])
+    across, down = where[:, 0, 1] - where[:, 0, 0], where[:, 1, 0] - where[:, 0, 0]
+    assert torch.allclose(across.norm(dim=1), down.norm(dim=1), atol=1e-4) and (across * down).sum(1).abs().max() < 1e-4
+
+
+def test_what_both_frames_show_is_the_same_there():
+    random, size = scene.Random(16, CPU), (64, 96)
+    y, x = torch.meshgrid(torch.arange(64.0), torch.arange(96.0), indexing="ij")
+    ramps = torch.stack([x, y]).expand(40, 2, 64, 96)
+    where = camera.paths(40, size, random)
+    both = camera.stayed(where) > 0
+    seen = (where + 1) * torch.tensor([48.0, 32.0]) - 0.5
+    wanted = seen.permute(0, 3, 1, 2)
+    assert 0.7 < both.float().mean() < 0.98
+    assert ((camera.moved(ramps, where) - wanted).abs() * both).max() < 1e-3
+    assert torch.equal(camera.stayed(where, 0) > 0, (where.abs() < 1).all(-1).unsqueeze(1))
 
 
 if __name__ == "__main__":

@@ -34,14 +34,14 @@ def test_a_teacher_sees_scenes_in_good_light():
         learner.teacher = lambda picture: torch.sigmoid(20 * (picture[:, :1] - 0.1))  # somebody is wherever it is bright
         lit, camera.colour = camera.colour, lambda image, *_: image * 0.01
         try:
-            image, mattes, _, offset = learner.batch()
+            image, mattes, _, where = learner.batch()
         finally:
             camera.colour = lit
         assert mattes.shape[1] == 2 and image.mean() < 0.05
         label, lesson = mattes[:, :1], mattes[:, 1:]
         assert lesson[label > 0.9].mean() > 0.9 and label[label > 0.9].numel() > 0
-        assert torch.allclose(lesson[-len(offset) :], camera.moved(lesson[: len(offset)], offset).clamp(0, 1))
-        assert all(term.isfinite() for term in learner.losses(image, mattes, torch.zeros(len(image), dtype=torch.bool), offset).values())
+        assert torch.allclose(lesson[-len(where) :], camera.moved(lesson[: len(where)], where).clamp(0, 1))
+        assert all(term.isfinite() for term in learner.losses(image, mattes, torch.zeros(len(image), dtype=torch.bool), where).values())
 
 
 def test_light_behind_people_is_another_than_on_them():
