@@ -218,7 +218,7 @@ constexpr float kCutShare = 0.6F, kCutMotion = 16.0F / 255;
 
 /// Which share of the way from its steady alpha to the network's a pixel goes in one frame, 0 to 1: little where
 /// nothing moved, all of it where something did, and in between without a jump. `motion` is the largest one nearby and
-/// `change` how far alpha wants to go. Steadiness 0 always goes all the way.
+/// `change` how far alpha wants to go, up or down. Steadiness 0 always goes all the way.
 MATTE_HOST_DEVICE inline float followRate(float motion, float change, float steadiness) {
     constexpr float kStill = 3.0F / 255, kMoved = 8.0F / 255;
     const float slowest = 1 - 0.95F * clampUnit(steadiness) * (2 - clampUnit(steadiness));
@@ -226,7 +226,12 @@ MATTE_HOST_DEVICE inline float followRate(float motion, float change, float stea
     // will do. With less eagerness the dim edges of somebody who moves trail behind; with more, flicker comes through
     // wherever a camera's noise is.
     constexpr float kEager = 100;
-    const float moved = clampUnit((motion * (1 + kEager * fabsf(change)) - kStill) / (kMoved - kStill));
+    // Who comes needs a third of the motion that who goes needs: at the edges of somebody who moves the network finds
+    // too little of the person rather than too much, and what is held back there is missing. A rise of less than half a
+    // step of 8 bits, which nobody sees, counts in part, so that there is no jump between up and down.
+    constexpr float kSooner = 3, kSeen = 0.5F / 255;
+    const float sooner = 1 + (kSooner - 1) * clampUnit(change / kSeen);
+    const float moved = clampUnit((motion * sooner * (1 + kEager * fabsf(change)) - kStill) / (kMoved - kStill));
     return slowest + (1 - slowest) * moved * moved * (3 - 2 * moved);
 }
 

@@ -57,15 +57,31 @@ TEST(FollowRate, IsSlowWhereNothingMovedAndWholeWhereSomethingDid) {
     EXPECT_LT(followRate(2.5F / 255, 0, kSteadiness), 0.2F) << "a camera's noise is no motion";
     EXPECT_EQ(followRate(9.0F / 255, 0, kSteadiness), 1);
     EXPECT_GT(followRate(0, 0, 1), 0) << "what the network insists on is shown in the end";
-    float before = 0;
-    for (float motion = 0; motion < 0.04F; motion += 0.0001F) {
-        const float rate = followRate(motion, 0.1F, kSteadiness);
-        EXPECT_GE(rate, before);
-        EXPECT_LT(rate - before, motion > 0 ? 0.15F : 1.0F) << "no jump at " << motion;
-        before = rate;
+    for (const float change : {-0.1F, 0.1F}) {
+        float before = 0;
+        for (float motion = 0; motion < 0.04F; motion += 0.00005F) {
+            const float rate = followRate(motion, change, kSteadiness);
+            EXPECT_GE(rate, before);
+            EXPECT_LT(rate - before, motion > 0 ? 0.15F : 1.0F) << "no jump at " << motion;
+            before = rate;
+        }
     }
     EXPECT_GT(followRate(2.0F / 255, 1, kSteadiness), followRate(2.0F / 255, 0, kSteadiness))
         << "what wants to change a lot needs less motion";
+}
+
+TEST(FollowRate, WhoComesNeedsLessMotionThanWhoGoes) {
+    // A third of it, and in a picture where nothing moves neither counts.
+    constexpr float kChange = 0.01F, kMotion = 1.5F / 255;
+    EXPECT_FLOAT_EQ(followRate(kMotion, kChange, kSteadiness), followRate(3 * kMotion, -kChange, kSteadiness));
+    EXPECT_GT(followRate(kMotion, kChange, kSteadiness), 3 * followRate(kMotion, -kChange, kSteadiness));
+    EXPECT_EQ(followRate(0, kChange, kSteadiness), followRate(0, -kChange, kSteadiness));
+    float before = followRate(kMotion, -kChange, kSteadiness);
+    for (float change = -kChange; change < kChange; change += 0.00005F) {
+        const float rate = followRate(kMotion, change, kSteadiness);
+        EXPECT_LT(std::abs(rate - before), 0.05F) << "no jump at " << change;
+        before = rate;
+    }
 }
 
 TEST(FollowRate, WithoutSteadinessItIsWholeAlways) {
