@@ -226,18 +226,26 @@ MATTE_HOST_DEVICE inline float followRate(float motion, float change, float stea
     // will do. With less eagerness the dim edges of somebody who moves trail behind; with more, flicker comes through
     // wherever a camera's noise is.
     constexpr float kEager = 100;
-    // Who comes needs a third of the motion that who goes needs: at the edges of somebody who moves the network finds
-    // too little of the person rather than too much, and what is held back there is missing. A rise of less than half a
-    // step of 8 bits, which nobody sees, counts in part, so that there is no jump between up and down.
+    // Who comes needs down to a fourth of the motion that who goes needs: at the edges of somebody who moves the
+    // network finds too little of the person rather than too much, and what is held back there is missing. A rise of
+    // less than half a step of 8 bits, which nobody sees, counts in part, so that there is no jump between up and down.
     constexpr float kSooner = 3, kSeen = 0.5F / 255;
-    const float sooner = 1 + (kSooner - 1) * clampUnit(change / kSeen);
-    const float moved = clampUnit((motion * sooner * (1 + kEager * fabsf(change)) - kStill) / (kMoved - kStill));
+    const float eager = 1 + kSooner * clampUnit(change / kSeen) + kEager * fabsf(change);
+    const float moved = clampUnit((motion * eager - kStill) / (kMoved - kStill));
     return slowest + (1 - slowest) * moved * moved * (3 - 2 * moved);
 }
 
 /// `from` a share of the way `to`; exactly `to` at the end.
 MATTE_HOST_DEVICE inline float follow(float from, float to, float rate) {
     return rate >= 1 ? to : from + rate * (to - from);
+}
+
+/// What stays of a pixel's steady alpha where the network wants `wanted`. Where it finds nobody, to less than a step of
+/// 8 bits, a dim rest goes at once, moved or not: it would be a trail. Half a person and more is held all the same, so
+/// that nobody blinks whom the network misses for a frame.
+MATTE_HOST_DEVICE inline float letGo(float steady, float wanted) {
+    constexpr float kNobody = 1.0F / 255, kDim = 0.25F;
+    return follow(steady, wanted, clampUnit(1 - wanted / kNobody) * clampUnit(2 - steady / kDim));
 }
 
 /// A pixel of more alpha belongs to somebody; those that touch, also corner to corner, are one part of the matte.

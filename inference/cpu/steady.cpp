@@ -72,7 +72,7 @@ MATTE_VECTOR_CLONES void largestRow(const float* const* rows, int width, float* 
 MATTE_VECTOR_CLONES void followRow(float steadiness, int width, float* rates, float* alpha, float* matte) {
     for (int x = 0; x < width; ++x) {
         rates[x] = followRate(rates[x], matte[x] - alpha[x], steadiness);
-        alpha[x] = follow(alpha[x], matte[x], rates[x]);
+        alpha[x] = letGo(follow(alpha[x], matte[x], rates[x]), matte[x]);
         matte[x] = alpha[x];
     }
 }

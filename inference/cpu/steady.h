@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A live matte held steady where nothing moves: between the network and the guided filter, at the network's size. Where
 // the blurred colour stayed as it was, alpha follows slowly, so that the network's flicker averages out; where it
-// changed, at once, so that nothing trails. The colour that is compared with follows at the same rate: slow motion adds
-// up until it counts. The formulas are in pixel_math.h. One thread at a time; no memory is allocated while the size
-// stays.
+// changed, at once, so that nothing trails; and a dim rest where nobody is goes at once, too. The colour that is
+// compared with follows at alpha's rate: slow motion adds up until it counts. The formulas are in pixel_math.h. One
+// thread at a time; no memory is allocated while the size stays.
 //
 //     steady.follow(picture, look.steadiness, matte);
 #pragma once

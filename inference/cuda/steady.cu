@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockHeight) followKernel(const 
     const float before = memory.alpha[i], rate = followRate(motion, wanted - before, look->steadiness);
     const float4 now = scratch.colors[i], then = memory.reference[i];
     memory.reference[i] = {follow(then.x, now.x, rate), follow(then.y, now.y, rate), follow(then.z, now.z, rate), 0};
-    out[i] = memory.alpha[i] = follow(before, wanted, rate);
+    out[i] = memory.alpha[i] = letGo(follow(before, wanted, rate), wanted);
 }
 
 }  // namespace
