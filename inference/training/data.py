@@ -50,6 +50,7 @@ class PhotoSet:
         self.pixels = pixels.to(device)
         # A person that no edge but the bottom one cuts off can stand anywhere in another picture.
         self.placeable = torch.nonzero(self.touch[:, :3].amax(1) < 0.03).flatten().cpu()
+        self.whole = torch.nonzero(self.touch.amax(1) < 0.01).flatten().cpu()  # from head to foot, most of them
 
     def __len__(self):
         return len(self.sources)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Things in scenes of people: held before them, which belong to them, and standing near them or leant on, which do not. All are drawn alike, so that only where they are tells which is which."""
+"""Things in scenes of people: held before them, which belong to them, and standing near them or leant on, which do not. Those are drawn alike, so that only where they are tells which is
+which. And clothes that nobody wears."""
 import math
 
 import torch
@@ -11,6 +12,8 @@ from scene import each
 HELD = 0.15  # share of scenes in which somebody holds a thing
 NEARBY = 0.15  # share in which a thing stands behind people or beside them, and of empty rooms too
 LEANT_ON = 0.12  # share in which a person leans on one as large as he is
+HUNG = 0.12  # share in which somebody's clothes hang behind people or in an empty room
+WORN = (0.25, 0.7)  # of a person from head to foot, by area: where his clothes begin and end, but for the trousers
 CELLS = 24  # a frame is so many across and down where it is looked for a place
 
 
@@ -65,7 +68,12 @@ def behind(image, alpha, chosen, place, sizes, backgrounds, random, strength):
     coarse = F.adaptive_avg_pool2d(person, CELLS)
     area = coarse.mean((1, 2, 3), keepdim=True).clamp_min(0.05)
     thing, cover = drawn(place(coarse), area, sizes, image.shape[2:], backgrounds, random, strength)
-    cover = cover * (1 - person)
+    return hidden(image, alpha, chosen, thing, cover)
+
+
+def hidden(image, alpha, chosen, thing, cover):
+    """The `chosen` scenes with a `thing` where `cover` is and no person, and none of its mattes there."""
+    cover = cover * (1 - alpha[chosen, :1])
     return image.index_copy(0, chosen, torch.lerp(image[chosen], thing, cover)), alpha.index_copy(0, chosen, alpha[chosen] * (1 - cover))
 
 
@@ -84,3 +92,26 @@ def leant_on(image, alpha, backgrounds, random, strength, share=LEANT_ON):
         return person * (rows.cumsum(2) < 0.6 * rows.sum(2, keepdim=True)) + 0.01
 
     return behind(image, alpha, chosen, upper, (0.6, 1.8), backgrounds, random, strength)
+
+
+def hung(image, alpha, people, random):
+    """In some scenes a coat on a hook or a chair: what somebody of another photo has on, without his head, more often dark, behind people or alone. It belongs to nobody."""
+    chosen = random.subset(HUNG, image.shape[0])
+    n, size = len(chosen), image.shape[2:]
+    if not n or not len(people.whole):
+        return image, alpha
+    index = random.among(people.whole, n)
+    own = scene.there(index, image.device)
+    extent, frame = people.sizes[own], scene.there(torch.tensor([size[1], size[0]]).float(), image.device)
+    height, narrow = random.uniform(0.8, 2.5, n), random.uniform(1, 2, n)  # of the photo in frames; how much thinner clothes are than who wears them
+    scale = (extent[:, 1] / (height * size[0])).view(-1, 1) * torch.stack([narrow, torch.ones_like(narrow)], 1)
+    place = torch.stack([random.uniform(-0.5, 0.5, n), random.uniform(-0.15, 0.4, n)], 1) * frame  # of the photo's middle, from the frame's
+    centre = extent / 2 - scale * place
+    pixels, inside = scene.warp(people, index, centre, scale, torch.zeros_like(narrow), scene.sign(random, n), size)
+    part = people.pixels[own, 3].sum(2, dtype=torch.float32).cumsum(1)
+    first, last = ((part < share * part[:, -1:]).sum(1, keepdim=True) for share in WORN)  # rows of the photo
+    row = centre[:, 1:] + (torch.arange(size[0], device=image.device) + 0.5 - size[0] / 2) * scale[:, 1:]
+    between = ((row - first) / scale[:, 1:]).clamp(0, 1) * ((last - row) / scale[:, 1:]).clamp(0, 1)
+    cloth = pixels[:, 3:] * inside * between.view(n, 1, -1, 1)
+    dark = torch.where(each(random.chance(0.6, n)), random.uniform(0.05, 0.4, n, 1, 1, 1), random.uniform(0.4, 1, n, 1, 1, 1))
+    return hidden(image, alpha, chosen, pixels[:, :3] * dark, cloth)

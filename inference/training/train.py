@@ -177,6 +177,7 @@ class Trainer:
         image, alpha, soft = scene.compose(self.people, self.backgrounds, count, (height, width), self.random, strength)
         if self.teacher:  # before darkness, noise and compression, of which it would know no more than the network
             alpha = torch.cat([alpha, self.lesson(image)], 1)
+        image, alpha = things.hung(image, alpha, self.people, self.random)
         image, alpha = things.leant_on(image, alpha, self.backgrounds, self.random, strength)
         image, alpha = things.nearby(image, alpha, self.backgrounds, self.random, strength)
         image, alpha = things.held(image, alpha, self.backgrounds, self.random, strength)  # a teacher that leaves out what is held has not seen it

@@ -133,6 +133,28 @@ def test_people_lean_on_things_that_belong_to_nobody():
     assert shoulders.float().mean() > 0.9, "most are seen beside head and shoulders"
 
 
+def test_clothes_that_nobody_wears_belong_to_nobody():
+    matte = torch.zeros(1, 64, 48, dtype=torch.uint8)
+    matte[0, 4:60, 12:36] = 255
+    coat = torch.full((3, 64, 48), 102, dtype=torch.uint8)
+    coat[:, :16] = 255  # the head, by far the brightest
+    people = data.PhotoSet([("labelled/made", coat, matte, False)], CPU)
+    n = 200
+    image, mattes = torch.full((n, 3, 48, 64), 3.0), torch.ones(n, 2, 48, 64)  # a teacher saw people everywhere
+    mattes[:, :1] = 0
+    mattes[: n // 2, :1, 8:, 20:44] = 1  # the others are empty rooms
+    after, left = things.hung(image, mattes, people, scene.Random(8, CPU))
+    changed = (after - image).abs().amax(1, keepdim=True) > 0.3
+    hung = changed.flatten(1).any(1)
+    assert 0.5 < hung.float().mean() / things.HUNG < 1.5
+    assert not changed[: n // 2, :, 8:, 20:44].any() and torch.equal(left[:, :1], mattes[:, :1]), "all of it is behind people"
+    whole = (left[:, 1:] < 0.01) & changed
+    assert whole.any() and after[whole.expand_as(after)].max() < 0.41, "nobody's head hangs there"
+    # Cut off by the photo's edge: where his coat begins and ends is not known.
+    nobody = data.PhotoSet([("labelled/made", coat, torch.full_like(matte, 255), False)], CPU)
+    assert torch.equal(things.hung(image, mattes, nobody, scene.Random(8, CPU))[0], image)
+
+
 def test_some_pictures_are_in_the_light_of_a_room():
     n, rooms = 200, photos()[1]  # one colour each, dark
     image = torch.full((n, 3, 48, 64), 0.9)
