@@ -31,8 +31,8 @@ const char* const kFooter =
     "With --sequence the pictures of each folder, in the order of their names, are the frames of one sequence, with "
     "or\n"
     "without mattes; a video is one, without; test:person[:WxH] is one, with. Its line: flicker where nothing moves,\n"
-    "dtSSD against the true mattes, and the mean error of alpha where the true one moved, to be held against that\n"
-    "with --steadiness 0.\n"
+    "dtSSD against the true mattes, the mean error of alpha where the true one moved, to be held against that with\n"
+    "--steadiness 0, and the share of the frame that is found to be somebody beside the largest person.\n"
     "\n"
     "Columns: mean IoU of person and background, IoU of the person, mean absolute and squared difference, gradient "
     "and\n"
@@ -212,6 +212,7 @@ private:
         scores.flicker = meter.flicker();
         scores.dtSsd = meter.dtSsd();
         scores.movingError = meter.movingError();
+        scores.beside = meter.beside();
         scores.uncertain /= meter.frames();
         if (!mattes.empty()) scores.mattes = meanScores(mattes);
         report_.sequence(scores);

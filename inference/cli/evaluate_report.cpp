@@ -84,6 +84,7 @@ void EvaluateReport::sequence(const SequenceScores& scores) {
                   {"flicker", toJson(scores.flicker)},
                   {"dtSsd", toJson(scores.dtSsd)},
                   {"movingError", toJson(scores.movingError)},
+                  {"beside", toJson(scores.beside)},
                   {"uncertain", scores.uncertain}};
     if (scores.mattes) entry["mattes"] = toJson(*scores.mattes);
     document_->size()["sequences"].push_back(std::move(entry));
@@ -93,9 +94,9 @@ void EvaluateReport::sequence(const SequenceScores& scores) {
         if (value) std::snprintf(number, sizeof number, "%.5f", *value);
         return std::string(number);
     };
-    std::printf("%5s %-36s %5d frames  flicker %s  dtSSD %s  moving %s  uncertain %.4f", size_.c_str(),
+    std::printf("%5s %-36s %5d frames  flicker %s  dtSSD %s  moving %s  beside %s  uncertain %.4f", size_.c_str(),
                 printable(scores.name).c_str(), scores.frames, text(scores.flicker).c_str(), text(scores.dtSsd).c_str(),
-                text(scores.movingError).c_str(), scores.uncertain);
+                text(scores.movingError).c_str(), text(scores.beside).c_str(), scores.uncertain);
     if (scores.mattes) std::printf("  mIoU %.4f  MAD %.4f", scores.mattes->meanIou, scores.mattes->mad);
     std::puts("");
     std::fflush(stdout);

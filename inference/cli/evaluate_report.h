@@ -18,7 +18,7 @@ namespace matte {
 struct SequenceScores {
     std::string name;
     int frames = 0;
-    std::optional<double> flicker, dtSsd, movingError;
+    std::optional<double> flicker, dtSsd, movingError, beside;
     double uncertain = 0;               ///< mean over the frames
     std::optional<MatteScores> mattes;  ///< means over the frames that have a true matte
 };

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <opencv2/imgproc.hpp>
 
 #include "inference/cpu/resample.h"
+#include "inference/pixel_math.h"
 
 namespace matte {
 namespace {
@@ -47,6 +49,20 @@ Planes blurred(const Planes& in) {
     return out;
 }
 
+/// The share of `alpha` that is somebody and not of the largest part.
+double shareBeside(const Planes& alpha) {
+    const cv::Mat matte(alpha.size.height, alpha.size.width, CV_32F, const_cast<float*>(alpha.values.data()));
+    cv::Mat parts, facts, middles;
+    const int count = cv::connectedComponentsWithStats(matte > kSomebody, parts, facts, middles, 8);
+    int largest = 0, all = 0;
+    for (int i = 1; i < count; ++i) {  // 0 is the background
+        const int area = facts.at<int>(i, cv::CC_STAT_AREA);
+        largest = std::max(largest, area);
+        all += area;
+    }
+    return double(all - largest) / double(alpha.size.pixels());
+}
+
 float byteLuma(const std::uint8_t* pixel, int red, int blue) {
     return 0.299F * float(pixel[red]) + 0.587F * float(pixel[1]) + 0.114F * float(pixel[blue]);
 }
@@ -57,6 +73,7 @@ void SequenceMeter::add(const Planes& luma, const Planes& alpha, const Planes* t
     const Size grid = gridOf(alpha.size);
     Planes calm = blurred(resamplePlanes(luma, grid)), small = resamplePlanes(alpha, grid);
     ++frames_;
+    beside_ += shareBeside(small);
     const bool follows = alpha_.size == alpha.size;
     if (follows) {
         for (std::size_t i = 0; i < small.values.size(); ++i) {
@@ -87,6 +104,11 @@ void SequenceMeter::add(const Planes& luma, const Planes& alpha, const Planes* t
 std::optional<double> SequenceMeter::flicker() const {
     if (stillPixels_ <= 0) return std::nullopt;
     return change_ / stillPixels_;
+}
+
+std::optional<double> SequenceMeter::beside() const {
+    if (frames_ == 0) return std::nullopt;
+    return beside_ / frames_;
 }
 
 std::optional<double> SequenceMeter::dtSsd() const {

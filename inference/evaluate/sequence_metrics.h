@@ -27,13 +27,16 @@ public:
     /// Mean |alpha - true alpha| where something moves: over the pixels whose true alpha changed by more than .1 since
     /// the frame before. A trail shows here. Null before there is such a pixel.
     [[nodiscard]] std::optional<double> movingError() const;
+    /// Mean share of a frame that is somebody, alpha above 1/2, and not of the largest such part, corner to corner:
+    /// where one person is to be seen, what is taken for him. On the same grid. Null before the first frame.
+    [[nodiscard]] std::optional<double> beside() const;
     [[nodiscard]] int frames() const { return frames_; }
 
 private:
     Planes luma_, small_;  ///< of the frame before, on the grid
     Planes alpha_, truth_;
     int frames_ = 0, pairs_ = 0;
-    double stillPixels_ = 0, change_ = 0, dtSsd_ = 0, movingPixels_ = 0, movingError_ = 0;
+    double beside_ = 0, stillPixels_ = 0, change_ = 0, dtSsd_ = 0, movingPixels_ = 0, movingError_ = 0;
 };
 
 /// The luma of a frame in any format, [h, w, 1] of 0 to 255.

@@ -97,6 +97,7 @@ TEST_F(EvaluateCommand, ScoresSequencesAsLivePictures) {
     // The same frame three times over.
     EXPECT_EQ(sequence["flicker"], 0);
     EXPECT_EQ(sequence["dtSsd"], 0);
+    EXPECT_GE(sequence["beside"], 0);
     EXPECT_GT(sequence["mattes"]["mad"], 0.01);
 }
 

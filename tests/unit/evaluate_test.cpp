@@ -143,6 +143,25 @@ TEST(SequenceMetrics, CountATrailWhereSomethingMoves) {
     EXPECT_NEAR(meter.movingError().value_or(-1), 0.2, 1e-6);
 }
 
+TEST(SequenceMetrics, CountWhatIsTakenForSomebodyBesideThePerson) {
+    const Size size{320, 180};
+    const Planes luma(size, 1);
+    Planes alpha(size, 1);
+    const auto fill = [&](int left, int top, int side, float value) {
+        for (int y = top; y < top + side; ++y) std::fill_n(alpha.row(y) + left, side, value);
+    };
+    SequenceMeter meter;
+    EXPECT_FALSE(meter.beside());
+    fill(20, 20, 100, 1);
+    fill(120, 120, 20, 1);  // a hand that touches the person corner to corner
+    fill(200, 20, 60, 0.4F);
+    meter.add(luma, alpha, nullptr);
+    EXPECT_EQ(meter.beside(), 0);
+    fill(200, 20, 60, 0.6F);  // a coat on the wall
+    meter.add(luma, alpha, nullptr);
+    EXPECT_NEAR(*meter.beside(), 0.5 * 60 * 60 / double(size.pixels()), 1e-9);
+}
+
 TEST(SequenceMetrics, ReadLumaFromEveryFormat) {
     Image bgr({2, 2}, PixelFormat::bgr8), nv12({2, 2}, PixelFormat::nv12), yuyv({2, 2}, PixelFormat::yuyv);
     std::fill_n(bgr.row(0), bgr.bytes(), std::uint8_t(0));
