@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <opencv2/imgproc.hpp>
 
 #include "inference/cpu/resample.h"
+#include "inference/evaluate/regions.h"
 #include "inference/pixel_math.h"
 
 namespace matte {
@@ -51,16 +51,10 @@ Planes blurred(const Planes& in) {
 
 /// The share of `alpha` that is somebody and not of the largest part.
 double shareBeside(const Planes& alpha) {
-    const cv::Mat matte(alpha.size.height, alpha.size.width, CV_32F, const_cast<float*>(alpha.values.data()));
-    cv::Mat parts, facts, middles;
-    const int count = cv::connectedComponentsWithStats(matte > kSomebody, parts, facts, middles, 8);
-    int largest = 0, all = 0;
-    for (int i = 1; i < count; ++i) {  // 0 is the background
-        const int area = facts.at<int>(i, cv::CC_STAT_AREA);
-        largest = std::max(largest, area);
-        all += area;
-    }
-    return double(all - largest) / double(alpha.size.pixels());
+    std::vector<std::uint8_t> somebody(alpha.values.size());
+    std::ranges::transform(alpha.values, somebody.begin(), [](float value) { return std::uint8_t(value > kSomebody); });
+    const auto largest = largestRegion(somebody, alpha.size);
+    return double(std::ranges::count(somebody, 1) - std::ranges::count(largest, 1)) / double(alpha.size.pixels());
 }
 
 float byteLuma(const std::uint8_t* pixel, int red, int blue) {

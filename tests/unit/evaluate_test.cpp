@@ -153,7 +153,7 @@ TEST(SequenceMetrics, CountWhatIsTakenForSomebodyBesideThePerson) {
     SequenceMeter meter;
     EXPECT_FALSE(meter.beside());
     fill(20, 20, 100, 1);
-    fill(120, 120, 20, 1);  // a hand that touches the person corner to corner
+    fill(120, 100, 20, 1);  // a hand of the person
     fill(200, 20, 60, 0.4F);
     meter.add(luma, alpha, nullptr);
     EXPECT_EQ(meter.beside(), 0);
