@@ -6,12 +6,14 @@
     python3 export.py later.safetensors portrait.safetensors --average earlier.safetensors --share 0.7 --contrast 1.5
 
 --average FILE: the weighted mean of the two models' weights, where one was trained on from the other (after Wortsman et al., "Robust fine-tuning of zero-shot
-models", 2022): as good on photos like those of training, and better on others. --share says how much of FILE.
+models", 2022): as good on photos like those of training, and better on others. --share says how much of FILE, --share-of LAYER=SHARE how much in one part of
+the network (down5, down5.block4, up1.conv2 and so on; of several that hold a tensor the last one counts).
 
 --contrast C: alpha = sigmoid(C z) for the network's logit z, by way of the last layer's weights. Cross-entropy asks for probabilities, which err least by
 logarithm; a matte that is to err least by its absolute difference is nearer to 0 and 1. What is a person, alpha above 1/2, stays as it is.
 """
 import argparse
+import contextlib
 import json
 
 import torch
@@ -49,6 +51,24 @@ def metadata(name, widths, minutes, step):
     }
 
 
+def layer_share(text):
+    """LAYER=SHARE -> (layer, share)."""
+    layer, _, share = text.partition("=")
+    with contextlib.suppress(ValueError):
+        if 0 <= float(share) <= 1:
+            return layer, float(share)
+    raise argparse.ArgumentTypeError(f"'{text}' is not LAYER=SHARE with a share of 0 to 1")
+
+
+def average(weights, other, share, shares=()):
+    """The mean of two state dicts, a `share` of it `other`'s: a tensor's own where `shares`, pairs of a layer and a share, name a layer that holds it."""
+    mean = {}
+    for name, tensor in model.exported(weights).items():
+        named = [of for layer, of in shares if name.startswith(layer + ".")]
+        mean[name] = torch.lerp(tensor, other[name], named[-1] if named else share)
+    return mean
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkpoint")
@@ -58,6 +78,7 @@ def main(argv=None):
     parser.add_argument("--commit", help="noted in the file")
     parser.add_argument("--average", help="another model file")
     parser.add_argument("--share", type=float, default=0.5, help="of that other one, 0 to 1")
+    parser.add_argument("--share-of", type=layer_share, action="append", default=[], metavar="LAYER=SHARE", help="another share for the weights of one layer; can be repeated")
     parser.add_argument("--contrast", type=float, default=1.0, help="multiplies the logits; above 0")
     parser.add_argument("--scores", help="what evaluate.py --json wrote")
     args = parser.parse_args(argv)
@@ -75,8 +96,12 @@ def main(argv=None):
         facts["photo_side"] = args.photo_side
     if args.average:
         other, before = read(args.average)
-        weights = {name: torch.lerp(tensor, other[name], args.share) for name, tensor in model.exported(weights).items()}
-        facts["trained"] = f"{args.share} of {before.get('trained')} (commit {before.get('commit')}), the rest of {facts.get('trained')} from there"
+        strangers = [layer for layer, _ in args.share_of if not any(name.startswith(layer + ".") for name in other)]
+        if strangers:
+            parser.error(f"there is no layer {strangers[0]} in {args.average}")
+        weights = average(weights, other, args.share, args.share_of)
+        shares = ", ".join([str(args.share)] + [f"{share} in {layer}" for layer, share in args.share_of])
+        facts["trained"] = f"{shares} of {before.get('trained')} (commit {before.get('commit')}), the rest of {facts.get('trained')} from there"
     if args.contrast != 1:
         facts["contrast"] = args.contrast * float(facts.get("contrast", 1))
         weights = {name: tensor * args.contrast if name.startswith("out.") else tensor for name, tensor in weights.items()}

@@ -242,6 +242,27 @@ def test_run_and_export_are_read_back():
         taught.train_step()
 
 
+def test_a_layer_has_another_share_of_the_mean():
+    with tempfile.TemporaryDirectory() as folder:
+        ours, theirs, mean = (os.path.join(folder, f"{name}.safetensors") for name in ("ours", "theirs", "mean"))
+        for seed, path in enumerate((ours, theirs)):
+            torch.manual_seed(seed)
+            model.save_model(path, model.UNet(*model.SHAPES["tiny"]).state_dict(), {"trained": path})
+        export.main([ours, mean, "--average", theirs, "--share", "0.25", "--share-of", "down2=1", "--share-of", "down2.conv2=0"])
+        states = [model.load_model(path)[0].state_dict() for path in (ours, theirs, mean)]
+        for name, (own, other, found) in {name: [state[name] for state in states] for name in model.exported(states[0])}.items():
+            share = 0 if name.startswith("down2.conv2.") else 1 if name.startswith("down2.") else 0.25
+            assert torch.allclose(found, torch.lerp(own, other, share), atol=1e-3), name
+        assert model.load_model(mean)[1]["trained"].startswith("0.25, 1.0 in down2, 0.0 in down2.conv2 of ")
+        for stranger in ("down20=1", "down2=2", "down2"):
+            try:
+                export.main([ours, mean, "--average", theirs, "--share-of", stranger])
+            except SystemExit as refused:
+                assert refused.code == 2, stranger
+            else:
+                raise AssertionError(f"{stranger} was taken")
+
+
 def test_statistics_of_batch_norm_are_measured_anew():
     with tempfile.TemporaryDirectory() as folder:
         pack(folder)
