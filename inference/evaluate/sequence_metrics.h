@@ -27,8 +27,8 @@ public:
     /// Mean |alpha - true alpha| where something moves: over the pixels whose true alpha changed by more than .1 since
     /// the frame before. A trail shows here. Null before there is such a pixel.
     [[nodiscard]] std::optional<double> movingError() const;
-    /// Mean share of a frame that is somebody, alpha above 1/2, and not of the largest such region: where one person is
-    /// to be seen, what is taken for him. On the same grid. Null before the first frame.
+    /// Mean share of a frame that is somebody, alpha above 1/2, and not of the largest such region of neighbours along
+    /// an axis: where one person is to be seen, what is taken for him. On the same grid. Null before the first frame.
     [[nodiscard]] std::optional<double> beside() const;
     [[nodiscard]] int frames() const { return frames_; }
 

@@ -86,6 +86,8 @@ def main(argv=None):
         parser.error("--contrast must be above 0")
     if not 0 <= args.share <= 1:
         parser.error("--share must be from 0 to 1")
+    if args.share_of and not args.average:
+        parser.error("--share-of needs --average")
     weights, facts = read(args.checkpoint)
     facts.pop("scores", None)  # of other weights, or of another size
     if args.commit:

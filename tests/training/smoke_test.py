@@ -254,13 +254,14 @@ def test_a_layer_has_another_share_of_the_mean():
             share = 0 if name.startswith("down2.conv2.") else 1 if name.startswith("down2.") else 0.25
             assert torch.allclose(found, torch.lerp(own, other, share), atol=1e-3), name
         assert model.load_model(mean)[1]["trained"].startswith("0.25, 1.0 in down2, 0.0 in down2.conv2 of ")
-        for stranger in ("down20=1", "down2=2", "down2"):
+        average = ["--average", theirs, "--share-of"]
+        for wrong in ([*average, "down20=1"], [*average, "down2=2"], [*average, "down2"], ["--share-of", "down2=1"]):
             try:
-                export.main([ours, mean, "--average", theirs, "--share-of", stranger])
+                export.main([ours, mean, *wrong])
             except SystemExit as refused:
-                assert refused.code == 2, stranger
+                assert refused.code == 2, wrong
             else:
-                raise AssertionError(f"{stranger} was taken")
+                raise AssertionError(f"{wrong} was taken")
 
 
 def test_statistics_of_batch_norm_are_measured_anew():

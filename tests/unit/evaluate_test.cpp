@@ -158,8 +158,9 @@ TEST(SequenceMetrics, CountWhatIsTakenForSomebodyBesideThePerson) {
     meter.add(luma, alpha, nullptr);
     EXPECT_EQ(meter.beside(), 0);
     fill(200, 20, 60, 0.6F);  // a coat on the wall
+    fill(140, 120, 10, 1);    // what touches the hand corner to corner is apart
     meter.add(luma, alpha, nullptr);
-    EXPECT_NEAR(*meter.beside(), 0.5 * 60 * 60 / double(size.pixels()), 1e-9);
+    EXPECT_NEAR(*meter.beside(), 0.5 * (60 * 60 + 10 * 10) / double(size.pixels()), 1e-9);
 }
 
 TEST(SequenceMetrics, ReadLumaFromEveryFormat) {
