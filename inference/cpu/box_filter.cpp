@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "inference/cpu/resample.h"
+#include "inference/parallel.h"
 #include "inference/vector_clones.h"
 
 namespace matte {
@@ -118,14 +119,10 @@ void filter(Planes& planes, int radius, int passes, Planes& across) {
     reshape(across, planes.size, planes.channels);
     const int height = planes.size.height, rowFloats = planes.size.width * planes.channels;
     for (int pass = 0; pass < passes; ++pass) {
-#pragma omp parallel for schedule(static)
-        for (int y = 0; y < height; ++y) {
-            How::row(planes.row(y), planes.size.width, planes.channels, radius, across.row(y));
-        }
-#pragma omp parallel for schedule(dynamic)
-        for (int begin = 0; begin < rowFloats; begin += kStrip) {
-            How::columns(across, begin, std::min(begin + kStrip, rowFloats), radius, planes);
-        }
+        parallelEach(
+            height, [&](int y) { How::row(planes.row(y), planes.size.width, planes.channels, radius, across.row(y)); });
+        parallelFor(rowFloats, kStrip,
+                    [&](int begin, int end, int) { How::columns(across, begin, end, radius, planes); });
     }
 }
 

@@ -2,14 +2,12 @@
 #include "inference/cpu/composite.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
-
-#include <omp.h>
 
 #include "inference/cpu/refine.h"
 #include "inference/cpu/transfer.h"
 #include "inference/error.h"
+#include "inference/parallel.h"
 #include "inference/vector_clones.h"
 
 namespace matte {
@@ -209,8 +207,8 @@ void compositeRow(
 }  // namespace
 
 void Compositor::prepare(Size points, Size picture, const Stand& stand) {
-    const auto threads = std::size_t(omp_get_max_threads());
-    if (points == points_ && picture == picture_ && stand == stand_ && workers_.size() >= threads) return;
+    const auto workers = std::size_t(threads());
+    if (points == points_ && picture == picture_ && stand == stand_ && workers_.size() >= workers) return;
     asSeen_ = stand == Stand{};
     const Place place = placeOf(stand.mirrored, stand.scale, stand.x, stand.y);
     findTaps(points.width, picture.width, place.perX, place.fromX, across_);
@@ -219,7 +217,7 @@ void Compositor::prepare(Size points, Size picture, const Stand& stand) {
     const Place room = placeOf(stand.mirrored, 1, 0, 0);
     findTaps(points.width, picture.width, room.perX, room.fromX, roomAcross_);
     findTaps(points.height, picture.height, room.perY, room.fromY, roomDown_);
-    workers_.resize(threads);
+    workers_.resize(workers);
     for (Worker& worker : workers_) {
         worker.field.resize(std::size_t(points.width) * field::kChannels);
         if (isMoved_) worker.room.resize(worker.field.size());
@@ -231,32 +229,29 @@ void Compositor::prepare(Size points, Size picture, const Stand& stand) {
     stand_ = stand;
 }
 
+constexpr int kRowsAtOnce = 16;
+
 /// Runs `work(row)` for every row of a picture on all threads, stopping early when asked to.
 template <typename RowWork>
 void Compositor::forEachRow(const ImageView& source,
                             const Planes& fields,
                             const std::stop_token& stop,
                             const RowWork& work) {
-    std::atomic<bool> stopped = false;
-#pragma omp parallel
-    {
-        Worker& worker = workers_[std::size_t(omp_get_thread_num())];
+    parallelFor(source.size.height, kRowsAtOnce, [&](int first, int last, int index) {
+        Worker& worker = workers_[std::size_t(index)];
         const FieldRow fieldRow{worker.field.data(), across_.data()};
         const FieldRow room = isMoved_ ? FieldRow{worker.room.data(), roomAcross_.data()} : fieldRow;
         const auto mixField = [&](const Tap& tap, std::vector<float>& out) {
             mixRows(fields.row(tap.first), fields.row(tap.second), tap.amount, out.size(), out.data());
         };
-#pragma omp for schedule(dynamic, 16)
-        for (int y = 0; y < source.size.height; ++y) {
-            if (stopped.load(std::memory_order_relaxed)) continue;
-            if (stop.stop_requested()) stopped = true;
+        for (int y = first; y < last; ++y) {
+            if (stop.stop_requested()) throw Cancelled{};
             mixField(down_[std::size_t(y)], worker.field);
             if (isMoved_) mixField(roomDown_[std::size_t(y)], worker.room);
             const auto* rgba = asSeen_ ? rgbaRow(source, y, worker.rgba.data()) : worker.placed.row(source, y);
             work(Row{rgba, fieldRow, room, y});
         }
-    }
-    if (stopped) throw Cancelled{};
+    });
 }
 
 void Compositor::over(const ImageView& source,

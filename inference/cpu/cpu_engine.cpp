@@ -5,8 +5,6 @@
 #include <new>
 #include <utility>
 
-#include <omp.h>
-
 #include "inference/cpu/closer_look.h"
 #include "inference/cpu/composite.h"
 #include "inference/cpu/refine.h"
@@ -14,6 +12,7 @@
 #include "inference/cpu/stage_timer.h"
 #include "inference/error.h"
 #include "inference/model/layer_cost.h"
+#include "inference/parallel.h"
 #include "inference/pixel_math.h"
 
 namespace matte {
@@ -148,7 +147,7 @@ Planes CpuEngine::photoMatte(const Image& photo, StageTimes& times, const std::s
 }
 
 std::shared_ptr<Cutout> CpuEngine::cutOut(std::shared_ptr<const Image> source, std::stop_token stop) {
-    omp_set_num_threads(options_.threads > 0 ? options_.threads : omp_get_num_procs());
+    setThreads(options_.threads);
     auto cutout = std::make_shared<CpuCutout>(source);
     const Planes coarse = photoMatte(*source, cutout->times_, stop);
     stopIfAsked(stop);
@@ -200,7 +199,7 @@ void CpuEngine::submit(const Frame& frame, const Look& look) {
 Output CpuEngine::take() {
     if (!waiting_) throw Error(Area::engine, "No frame is under way.");
     const Waiting now = *std::exchange(waiting_, std::nullopt);
-    omp_set_num_threads(options_.threads > 0 ? options_.threads : omp_get_num_procs());
+    setThreads(options_.threads);
     const Size input = inputFor(now.frame.image->size(), now.look.fineDetail && hasFineDetail());
     return live_.run(now.frame, now.look, *network_, input, timeLayers_);
 }
@@ -229,7 +228,7 @@ void CpuEngine::timeLayers(bool on) {
 
 std::optional<MachineRates> CpuEngine::measureRates() {
     if (network_->valueBytes() != 4) return MachineRates{};  // the matrix unit's rate is not measured
-    omp_set_num_threads(options_.threads > 0 ? options_.threads : omp_get_num_procs());
+    setThreads(options_.threads);
     if (!rates_) rates_ = std::make_unique<ProcessorRates>();
     if (rates_->measure()) return std::nullopt;
     const auto rates = std::exchange(rates_, nullptr);

@@ -8,7 +8,6 @@
 #include "inference/cpu/cpu_live.h"
 #include "inference/cpu/cpu_network.h"
 #include "inference/cpu/processor_rates.h"
-#include "inference/cpu/yielding_threads.h"
 #include "inference/engine.h"
 
 namespace matte {
@@ -51,7 +50,6 @@ private:
     std::string reason_;
     CpuLive live_;
     bool timeLayers_ = false;
-    YieldingThreads yielding_;
     std::unique_ptr<ProcessorRates> rates_;  ///< while they are measured
     std::optional<Waiting> waiting_;         ///< the frame under way: its work is done by take()
 };

@@ -1,91 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/cpu/cpu_network.h"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <unordered_map>
+#include <exception>
+#include <mutex>
 #include <utility>
 
-#include <oneapi/dnnl/dnnl.hpp>
-
+#include "inference/cpu/onednn.h"
+#include "inference/cpu/rows.h"
 #include "inference/error.h"
+#include "inference/model/layer_cost.h"
+#include "inference/parallel.h"
 
 namespace matte {
 namespace {
 
-using dnnl::memory;
-using Dims = memory::dims;
+using namespace onednn;
 
-/// What a primitive does besides the sum of products.
-struct Fused {
-    bool addToOutput = false;
-    memory added = {};  ///< a tensor like the output
-    bool relu = false, sigmoid = false;
-};
-
-/// Where a primitive with Fused::added takes it from: its first post-operation, for none adds to its output as well.
-constexpr int kAddedArgument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1;
-
-dnnl::primitive_attr attributes(const Fused& fused) {
-    dnnl::post_ops ops;
-    if (fused.addToOutput) ops.append_sum(1.0F);
-    if (fused.added) ops.append_binary(dnnl::algorithm::binary_add, fused.added.get_desc());
-    const auto activation = [&](dnnl::algorithm algorithm) {
-#if DNNL_VERSION_MAJOR >= 3
-        ops.append_eltwise(algorithm, 0.0F, 0.0F);
-#else
-        ops.append_eltwise(1.0F, algorithm, 0.0F, 0.0F);
-#endif
-    };
-    if (fused.relu) activation(dnnl::algorithm::eltwise_relu);
-    if (fused.sigmoid) activation(dnnl::algorithm::eltwise_logistic);
-    dnnl::primitive_attr attributes;
-    attributes.set_post_ops(ops);
-    return attributes;
-}
-
-// oneDNN 2 describes an operation first and 3 no longer does; these three are all that differs for us.
-dnnl::convolution_forward::primitive_desc describeConv(const dnnl::engine& engine,
-                                                       const memory::desc& src,
-                                                       const memory::desc& weights,
-                                                       const memory::desc& bias,
-                                                       const memory::desc& dst,
-                                                       memory::dim stride,
-                                                       memory::dim padding,
-                                                       const dnnl::primitive_attr& attr) {
-    const Dims strides{stride, stride}, pad{padding, padding};
-    constexpr auto kind = dnnl::prop_kind::forward_inference;
-    constexpr auto algorithm = dnnl::algorithm::convolution_direct;
-#if DNNL_VERSION_MAJOR >= 3
-    return {engine, kind, algorithm, src, weights, bias, dst, strides, pad, pad, attr};
-#else
-    return {{kind, algorithm, src, weights, bias, dst, strides, pad, pad}, attr, engine};
-#endif
-}
-
-dnnl::matmul::primitive_desc describeMatmul(const dnnl::engine& engine,
-                                            const memory::desc& src,
-                                            const memory::desc& weights,
-                                            const memory::desc& bias,
-                                            const memory::desc& dst) {
-#if DNNL_VERSION_MAJOR >= 3
-    return {engine, src, weights, bias, dst};
-#else
-    return {{src, weights, bias, dst}, engine};
-#endif
-}
-
-dnnl::pooling_forward::primitive_desc describePool(const dnnl::engine& engine,
-                                                   const memory::desc& src,
-                                                   const memory::desc& dst) {
-    const Dims two{2, 2}, none{0, 0};
-    constexpr auto kind = dnnl::prop_kind::forward_inference;
-    constexpr auto algorithm = dnnl::algorithm::pooling_max;
-#if DNNL_VERSION_MAJOR >= 3
-    return {engine, kind, algorithm, src, dst, two, two, none, none, none};
-#else
-    return {{kind, algorithm, src, dst, two, two, none, none}, engine};
-#endif
-}
+/// What a task calculates at least, so that handing it to a thread costs next to nothing beside it.
+constexpr double kTaskFlops = 1.5e6;
+/// So many tasks of a layer for each thread: one that is late with its own then leaves the others something to do.
+constexpr int kTasksPerThread = 2;
 
 /// The input channels [first, first + count) of a filter.
 std::vector<float> sliceInputs(const Filter& filter, int first, int count) {
@@ -114,12 +51,6 @@ std::vector<float> upConvRow(const Filter& filter, int row) {
     return matrix;
 }
 
-/// oneDNN names instruction sets by bit masks, each holding those that it builds on.
-bool processorHas(dnnl::cpu_isa isa) {
-    const auto wanted = static_cast<unsigned>(isa);
-    return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & wanted) == wanted;
-}
-
 /// Turns oneDNN's exceptions into ours.
 template <typename Work>
 auto guarded(const Work& work) {
@@ -133,145 +64,342 @@ auto guarded(const Work& work) {
 
 }  // namespace
 
+// The network as tasks in the order of the layers, each for some rows of one layer: it begins when the rows that it
+// reads are there, so that threads never wait for a whole layer, and none for a thread that has not begun.
 struct CpuNetwork::State {
-    struct Step {
+    /// A primitive with everything that it reads and writes; the scratchpad depends on who calls.
+    struct Call {
+        std::string name;  ///< "up1.conv1: brgconv:avx512_core"
         dnnl::primitive primitive;
-        std::unordered_map<int, memory> arguments = {};
-        int layer = 0;  ///< index into UNet::layers(); the conversion of the input belongs to the first
-        std::string implementation = {};
+        std::vector<std::pair<int, memory>> arguments;
+        memory::desc scratchpad;
     };
+    struct Task {
+        int layer = 0;            ///< index into UNet::layers(); the conversion of the input belongs to the first
+        std::vector<Call> calls;  ///< one after another
+        std::vector<int> needs;   ///< the tasks before whose rows it reads
+    };
+    /// What calculates which rows of a tensor.
+    struct Writer {
+        Rows rows;
+        int task;
+    };
+    /// Filters in the layouts that primitives wanted so far.
+    using Packed = std::vector<std::pair<memory::desc, memory>>;
 
     State(UNet network, CpuPrecision wanted) : unet(std::move(network)), precision(wanted) {}
 
     UNet unet;
     CpuPrecision precision;
     Size size;
+    int workers = 0;
     dnnl::engine engine{dnnl::engine::kind::cpu, 0};
     dnnl::stream stream{engine};
+    std::vector<Buffer> buffers;
     std::vector<memory> tensors;
-    memory staging;  ///< [H, W, 3] f32: what input() gives out
-    std::vector<Step> steps;
+    std::vector<std::vector<Writer>> writers;  ///< of each tensor
+    memory staging;                            ///< [H, W, 3] f32: what input() gives out
+    std::vector<Task> tasks;
+    std::vector<Milestone> finished;                  ///< of each task: the last run in which it was
+    std::vector<std::vector<dnnl_exec_arg_t>> bound;  ///< [worker x calls + call]: the arguments of all calls
+    std::vector<std::size_t> firstCall;               ///< of each task, among all
+    std::vector<memory> scratchpads;
     std::vector<std::string> implementations;
-    int building = 0;  ///< the layer whose steps are being added
+    std::vector<float> taskMs;
+    std::uint32_t runs = 0;
+    bool checked = false;
+    std::mutex mutex;
+    std::exception_ptr error;  ///< of this run; under the mutex
+    std::atomic<bool> failed = false;
+
+    memory allocate(const memory::desc& described) {
+        return {described, engine, buffers.emplace_back(described.get_size()).data()};
+    }
 
     [[nodiscard]] memory::data_type storage() const {
         return precision == CpuPrecision::bf16 ? memory::data_type::bf16 : memory::data_type::f32;
     }
+    [[nodiscard]] int heightOf(int index) const { return size.height >> unet.tensors()[std::size_t(index)].level; }
 
-    [[nodiscard]] memory::desc describe(int index, memory::data_type type) const {
+    [[nodiscard]] memory::desc describe(int index, memory::data_type type, int height) const {
         const Tensor& tensor = unet.tensors()[std::size_t(index)];
-        const Dims dims{1, tensor.channels, size.height >> tensor.level, size.width >> tensor.level};
-        return {dims, type, memory::format_tag::nhwc};
+        return {{1, tensor.channels, height, size.width >> tensor.level}, type, memory::format_tag::nhwc};
     }
+    /// Some rows of `whole`, an activation, in place.
+    [[nodiscard]] memory view(const memory& whole, int index, Rows rows) const {
+        const memory::desc all = whole.get_desc();
+        const std::size_t rowBytes = all.get_size() / std::size_t(heightOf(index));
+        auto* first = static_cast<std::byte*>(whole.get_data_handle()) + std::size_t(rows.first) * rowBytes;
+        return {describe(index, typeOf(all), rows.count()), engine, first};
+    }
+    [[nodiscard]] memory view(int index, Rows rows) const { return view(tensors[std::size_t(index)], index, rows); }
 
     void allocateTensors() {
         const int head = unet.layers().back().out;
         for (int i = 0; i < int(unet.tensors().size()); ++i) {
-            tensors.emplace_back(describe(i, i == head ? memory::data_type::f32 : storage()), engine);
+            tensors.push_back(allocate(describe(i, i == head ? memory::data_type::f32 : storage(), heightOf(i))));
         }
+        writers.resize(tensors.size());
         // Both ends are f32 in either precision; only the input needs a place of its own for that.
-        const memory::desc plain = describe(0, memory::data_type::f32);
-        staging = plain == tensors[0].get_desc() ? tensors[0] : memory(plain, engine);
-        if (plain != tensors[0].get_desc()) {
-            const dnnl::reorder::primitive_desc described(staging, tensors[0]);
-            addStep("input", described.impl_info_str(),
-                    {dnnl::reorder(described), {{DNNL_ARG_SRC, staging}, {DNNL_ARG_DST, tensors[0]}}});
+        const memory::desc plain = describe(0, memory::data_type::f32, size.height);
+        staging = plain == tensors[0].get_desc() ? tensors[0] : allocate(plain);
+        if (plain == tensors[0].get_desc()) return;
+        const int parts = std::min(kTasksPerThread * workers, size.height);
+        for (int part = 0; part < parts; ++part) {
+            const Rows rows = partOf(size.height, parts, part, 1);
+            Task& task = begin(0);
+            const memory from = view(staging, 0, rows), to = view(0, rows);
+            const dnnl::reorder::primitive_desc described(from, to, attributes({}));
+            call(task, "input", described, dnnl::reorder(described), {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
+            write(0, rows);
         }
+    }
+
+    Task& begin(int layer) {
+        tasks.emplace_back().layer = layer;
+        return tasks.back();
+    }
+    /// The task that was begun last reads rows of a tensor, or writes them.
+    void read(int tensor, Rows rows) {
+        std::vector<int>& needs = tasks.back().needs;
+        for (const Writer& writer : writers[std::size_t(tensor)]) {
+            const bool meets = writer.rows.first < rows.last && rows.first < writer.rows.last;
+            if (meets && !std::ranges::count(needs, writer.task)) needs.push_back(writer.task);
+        }
+    }
+    void write(int tensor, Rows rows) { writers[std::size_t(tensor)].push_back({rows, int(tasks.size()) - 1}); }
+
+    template <typename Described>
+    void call(Task& task,
+              const std::string& name,
+              const Described& described,
+              dnnl::primitive primitive,
+              std::vector<std::pair<int, memory>> arguments) {
+        const std::string line = name + ": " + described.impl_info_str();
+        if (!std::ranges::count(implementations, line)) implementations.push_back(line);
+        task.calls.push_back({line, std::move(primitive), std::move(arguments), described.scratchpad_desc()});
     }
 
     /// `values`, laid out as `plain` says, in the layout and type that a primitive wants.
     memory packed(const std::vector<float>& values, const memory::desc& plain, const memory::desc& wanted) {
-        memory source(plain, engine, const_cast<float*>(values.data())), target(wanted, engine);
+        memory source(plain, engine, const_cast<float*>(values.data())), target = allocate(wanted);
         dnnl::reorder(source, target).execute(stream, source, target);
         stream.wait();
         return target;
     }
-
-    void addStep(const std::string& name, const char* implementation, Step step) {
-        implementations.push_back(name + ": " + implementation);
-        step.layer = building;
-        step.implementation = implementation;
-        steps.push_back(std::move(step));
+    const memory& packedOnce(Packed& known,
+                             const std::vector<float>& values,
+                             const memory::desc& plain,
+                             const memory::desc& wanted) {
+        for (const auto& [layout, filter] : known) {
+            if (layout == wanted) return filter;
+        }
+        return known.emplace_back(wanted, packed(values, plain, wanted)).second;
     }
 
-    /// One of a layer's inputs: the filter's input channels from `firstChannel` on.
-    void addConv(const Conv& layer, int input, int firstChannel, const Fused& fused) {
-        const Tensor& in = unet.tensors()[std::size_t(input)];
-        const memory::dim side = layer.filter.side(), outputs = layer.filter.outChannels;
-        const bool depthwise = layer.kind == ConvKind::depthwise;
-        memory& src = tensors[std::size_t(input)];
-        memory& dst = tensors[std::size_t(layer.out)];
-        const Dims dims = depthwise ? Dims{outputs, 1, 1, side, side} : Dims{outputs, in.channels, side, side};
-        const memory::desc plain(dims, memory::data_type::f32,
-                                 depthwise ? memory::format_tag::goihw : memory::format_tag::oihw);
-        const memory::desc any(dims, storage(), memory::format_tag::any);
-        const memory::desc bias({outputs}, memory::data_type::f32, memory::format_tag::x);
-        const auto described = describeConv(engine, src.get_desc(), any, fused.addToOutput ? memory::desc() : bias,
-                                            dst.get_desc(), layer.stride, side / 2, attributes(fused));
-        Step step{dnnl::convolution_forward(described), {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}}};
-        if (fused.added) step.arguments[kAddedArgument] = fused.added;
-        step.arguments[DNNL_ARG_WEIGHTS] =
-            packed(depthwise ? layer.filter.weights : sliceInputs(layer.filter, firstChannel, in.channels), plain,
-                   described.weights_desc());
-        if (!fused.addToOutput) step.arguments[DNNL_ARG_BIAS] = packed(layer.filter.bias, bias, bias);
-        addStep(layer.name, described.impl_info_str(), std::move(step));
+    /// A filter as one of a layer's primitives reads it.
+    struct Weights {
+        int input;  ///< the tensor
+        Dims dims;
+        memory::format_tag tag;
+        std::vector<float> values;
+        Packed layouts = {};
+    };
+    [[nodiscard]] Weights weightsOf(const Conv& layer, int input, int firstChannel) const {
+        const int side = layer.filter.side(), outputs = layer.filter.outChannels;
+        if (layer.kind == ConvKind::depthwise) {
+            return {input, {outputs, 1, 1, side, side}, memory::format_tag::goihw, layer.filter.weights};
+        }
+        const int channels = unet.tensors()[std::size_t(input)].channels;
+        return {input,
+                {outputs, channels, side, side},
+                memory::format_tag::oihw,
+                sliceInputs(layer.filter, firstChannel, channels)};
+    }
+
+    /// Some output rows of a convolution of one of the layer's inputs.
+    void addConv(Task& task, const Conv& layer, Weights& weights, memory& bias, Rows rows, const Fused& fused) {
+        const int side = layer.filter.side();
+        const Window window(rows, side, layer.stride, heightOf(weights.input));
+        const memory src = view(weights.input, window.rows), dst = view(layer.out, rows);
+        const memory::desc plain(weights.dims, memory::data_type::f32, weights.tag);
+        const memory::desc any(weights.dims, storage(), memory::format_tag::any);
+        const auto described = describeConv(
+            engine, src.get_desc(), any, fused.addToOutput ? memory::desc() : bias.get_desc(), dst.get_desc(),
+            layer.stride, {window.above, side / 2}, {window.below, side / 2}, attributes(fused));
+        std::vector<std::pair<int, memory>> arguments;
+        arguments.reserve(5);
+        arguments.emplace_back(DNNL_ARG_SRC, src);
+        arguments.emplace_back(DNNL_ARG_DST, dst);
+        arguments.emplace_back(DNNL_ARG_WEIGHTS,
+                               packedOnce(weights.layouts, weights.values, plain, described.weights_desc()));
+        if (fused.added) arguments.emplace_back(kAddedArgument, fused.added);
+        if (!fused.addToOutput) arguments.emplace_back(DNNL_ARG_BIAS, bias);
+        call(task, layer.name, described, dnnl::convolution_forward(described), std::move(arguments));
+        read(weights.input, window.rows);
     }
 
     /// The 2x2 transposed convolution as two matrix products, for the even and for the odd output rows: of each, the
     /// two pixels that one input pixel gives lie side by side, so that a product of twice the channels writes them in
     /// place. oneDNN's own takes more than twice as long.
-    void addUpConv(const Conv& layer) {
+    void addUpConv(const Conv& layer, int index, int parts) {
         const Tensor& in = unet.tensors()[std::size_t(layer.in0)];
-        const memory::dim height = size.height >> in.level, width = size.width >> in.level;
-        const memory::dim inputs = in.channels, outputs = layer.filter.outChannels;
-        memory &src = tensors[std::size_t(layer.in0)], &dst = tensors[std::size_t(layer.out)];
-        const memory::desc rows({height, width, inputs}, storage(), memory::format_tag::abc);
-        const memory::desc twice({height, width, 2 * outputs}, storage(),
-                                 Dims{4 * width * outputs, 2 * outputs, 1});  // every other output row
+        const int height = heightOf(layer.in0);
+        const memory::dim width = size.width >> in.level, inputs = in.channels, outputs = layer.filter.outChannels;
+        std::vector<float> doubled = layer.filter.bias;
+        doubled.insert(doubled.end(), layer.filter.bias.begin(), layer.filter.bias.end());
         const memory::desc bias({1, 1, 2 * outputs}, memory::data_type::f32, memory::format_tag::abc);
         const memory::desc plain({1, inputs, 2 * outputs}, memory::data_type::f32, memory::format_tag::abc);
         const memory::desc any({1, inputs, 2 * outputs}, storage(), memory::format_tag::any);
-        const std::size_t rowBytes = dst.get_desc().get_size() / std::size_t(2 * height);
-        std::vector<float> doubled = layer.filter.bias;
-        doubled.insert(doubled.end(), layer.filter.bias.begin(), layer.filter.bias.end());
-        const auto described = describeMatmul(engine, rows, any, bias, twice);
-        for (int odd = 0; odd < 2; ++odd) {
-            auto* first = static_cast<std::byte*>(dst.get_data_handle()) + std::size_t(odd) * rowBytes;
-            Step step{dnnl::matmul(described),
-                      {{DNNL_ARG_SRC, memory(rows, engine, src.get_data_handle())},
-                       {DNNL_ARG_DST, memory(twice, engine, first)}}};
-            step.arguments[DNNL_ARG_WEIGHTS] = packed(upConvRow(layer.filter, odd), plain, described.weights_desc());
-            step.arguments[DNNL_ARG_BIAS] = packed(doubled, bias, bias);
-            addStep(layer.name, described.impl_info_str(), std::move(step));
+        const memory biases = packed(doubled, bias, bias);
+        const std::vector<float> matrices[2] = {upConvRow(layer.filter, 0), upConvRow(layer.filter, 1)};
+        Packed layouts[2];
+        for (int part = 0; part < parts; ++part) {
+            const Rows rows = partOf(height, parts, part, 1), twice{2 * rows.first, 2 * rows.last};
+            Task& task = begin(index);
+            const memory src = view(layer.in0, rows), dst = view(layer.out, twice);
+            const memory::desc from({rows.count(), width, inputs}, storage(), memory::format_tag::abc);
+            const memory::desc everyOther({rows.count(), width, 2 * outputs}, storage(),
+                                          Dims{4 * width * outputs, 2 * outputs, 1});
+            const auto described = describeMatmul(engine, from, any, bias, everyOther);
+            const std::size_t rowBytes = dst.get_desc().get_size() / std::size_t(twice.count());
+            for (int odd = 0; odd < 2; ++odd) {
+                auto* first = static_cast<std::byte*>(dst.get_data_handle()) + std::size_t(odd) * rowBytes;
+                call(task, layer.name, described, dnnl::matmul(described),
+                     {{DNNL_ARG_SRC, memory(from, engine, src.get_data_handle())},
+                      {DNNL_ARG_DST, memory(everyOther, engine, first)},
+                      {DNNL_ARG_WEIGHTS, packedOnce(layouts[odd], matrices[odd], plain, described.weights_desc())},
+                      {DNNL_ARG_BIAS, biases}});
+            }
+            read(layer.in0, rows);
+            write(layer.out, twice);
         }
     }
 
-    void addPool(const Conv& layer) {
-        memory &src = tensors[std::size_t(layer.out)], &dst = tensors[std::size_t(layer.pooled)];
+    void addPool(Task& task, const Conv& layer, Rows rows) {
+        const Rows pooled{rows.first / 2, rows.last / 2};
+        const memory src = view(layer.out, rows), dst = view(layer.pooled, pooled);
         const auto described = describePool(engine, src.get_desc(), dst.get_desc());
-        addStep(layer.name + ".pool", described.impl_info_str(),
-                {dnnl::pooling_forward(described), {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}}});
+        call(task, layer.name + ".pool", described, dnnl::pooling_forward(described),
+             {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}});
+        write(layer.pooled, pooled);
     }
 
-    void addLayer(const Conv& layer) {
-        switch (layer.kind) {
-            case ConvKind::conv3x3: {
-                const bool two = layer.in1 != kNoTensor;
-                addConv(layer, layer.in0, 0, {.relu = !two});
-                const int skipped = unet.tensors()[std::size_t(layer.in0)].channels;
-                if (two) addConv(layer, layer.in1, skipped, {.addToOutput = true, .relu = true});
-                break;
+    void addLayer(int index) {
+        const Conv& layer = unet.layers()[std::size_t(index)];
+        const int unit = layer.pooled != kNoTensor ? 2 : 1;
+        const int height = heightOf(layer.kind == ConvKind::up2x2 ? layer.in0 : layer.out);
+        const int parts = std::clamp(int(layerFlops(unet, layer, size) / kTaskFlops), 1,
+                                     std::max(1, std::min(kTasksPerThread * workers, height / unit)));
+        if (layer.kind == ConvKind::up2x2) return addUpConv(layer, index, parts);
+        const memory::desc biasLayout({layer.filter.outChannels}, memory::data_type::f32, memory::format_tag::x);
+        memory bias = packed(layer.filter.bias, biasLayout, biasLayout);
+        std::vector<Weights> weights{weightsOf(layer, layer.in0, 0)};
+        if (layer.in1 != kNoTensor) {
+            weights.push_back(weightsOf(layer, layer.in1, unet.tensors()[std::size_t(layer.in0)].channels));
+        }
+        for (int part = 0; part < parts; ++part) {
+            const Rows rows = partOf(height, parts, part, unit);
+            Task& task = begin(index);
+            for (std::size_t i = 0; i < weights.size(); ++i) {
+                Fused fused{.addToOutput = i > 0};
+                const bool last = i + 1 == weights.size();
+                fused.relu = last && layer.relu && layer.kind != ConvKind::head1x1;
+                fused.sigmoid = layer.kind == ConvKind::head1x1;
+                if (layer.added != kNoTensor) {
+                    fused.added = view(layer.added, rows);
+                    read(layer.added, rows);
+                }
+                addConv(task, layer, weights[i], bias, rows, fused);
             }
-            case ConvKind::up2x2: addUpConv(layer); break;
-            case ConvKind::head1x1: addConv(layer, layer.in0, 0, {.sigmoid = true}); break;
-            case ConvKind::depthwise: addConv(layer, layer.in0, 0, {.relu = true}); break;
-            case ConvKind::pointwise: {
-                const memory added = layer.added == kNoTensor ? memory() : tensors[std::size_t(layer.added)];
-                addConv(layer, layer.in0, 0, {.added = added, .relu = layer.relu});
-                break;
+            write(layer.out, rows);
+            if (layer.pooled != kNoTensor) addPool(task, layer, rows);
+        }
+    }
+
+    /// Gives each worker a scratchpad for the largest call, and each call its arguments in the form that oneDNN reads.
+    void bind() {
+        finished = std::vector<Milestone>(tasks.size());
+        runs = 0;
+        taskMs.resize(tasks.size());
+        std::vector<Call*> calls;
+        memory::desc largest;
+        for (Task& task : tasks) {
+            firstCall.push_back(calls.size());
+            for (Call& one : task.calls) {
+                calls.push_back(&one);
+                if (one.scratchpad.get_size() > largest.get_size()) largest = one.scratchpad;
             }
         }
-        if (layer.pooled != kNoTensor) addPool(layer);
+        for (int worker = 0; worker < workers; ++worker) {
+            const memory whole = allocate(largest);
+            scratchpads.push_back(whole);
+            for (Call* one : calls) {
+                auto& arguments = bound.emplace_back();
+                for (const auto& [argument, value] : one->arguments) arguments.push_back({argument, value.get()});
+                if (one->scratchpad.get_size() == 0) continue;
+                scratchpads.emplace_back(one->scratchpad, engine, whole.get_data_handle());
+                arguments.push_back({DNNL_ARG_SCRATCHPAD, scratchpads.back().get()});
+            }
+        }
+    }
+
+    void build(Size wanted) {
+        const OneThread one;
+        buffers.clear(), tasks.clear(), tensors.clear(), writers.clear(), implementations.clear();
+        bound.clear(), firstCall.clear(), scratchpads.clear();
+        size = wanted;
+        workers = threads();
+        allocateTensors();
+        for (int i = 0; i < int(unet.layers().size()); ++i) addLayer(i);
+        bind();
+    }
+
+    void calculate(std::size_t index, int worker) {
+        const Task& task = tasks[index];
+        const std::size_t calls = bound.size() / std::size_t(workers);
+        const auto* arguments = bound.data() + std::size_t(worker) * calls + firstCall[index];
+        for (const Call& one : task.calls) {
+            dnnl::error::wrap_c_api(
+                dnnl_primitive_execute(one.primitive.get(), stream.get(), int(arguments->size()), arguments->data()),
+                "could not execute a primitive");
+            ++arguments;
+            if (checked && !std::ranges::all_of(buffers, &Buffer::isIntact)) {
+                throw Error(Area::engine, "oneDNN wrote beyond its memory: " + one.name);
+            }
+        }
+    }
+
+    /// On any of the run's threads. Says in any case that the task is over: others wait for it.
+    void perform(std::size_t index, int worker, bool timed, const std::stop_token& stop) noexcept {
+        for (const int before : tasks[index].needs) {
+            finished[std::size_t(before)].await(runs);
+        }
+        if (!failed.load(std::memory_order_relaxed) && !stop.stop_requested()) {
+            const auto start = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
+            try {
+                const OneThread one;
+                calculate(index, worker);
+            } catch (...) {
+                const std::scoped_lock lock(mutex);
+                if (!error) error = std::current_exception();
+                failed = true;
+            }
+            if (timed) {
+                taskMs[index] =
+                    std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - start).count();
+            }
+        }
+        finished[index].reach(runs);
+    }
+
+    void run(bool timed, const std::stop_token& stop) {
+        ++runs;
+        error = nullptr;
+        failed = false;
+        parallelFor(int(tasks.size()), 1,
+                    [&](int index, int, int worker) { perform(std::size_t(index), worker, timed, stop); });
+        if (error) std::rethrow_exception(std::exchange(error, nullptr));
     }
 };
 
@@ -307,21 +435,9 @@ std::vector<std::string> CpuNetwork::warnings() const {
 }
 
 void CpuNetwork::configure(Size size) {
-    if (size == state_->size) return;
+    if (size == state_->size && threads() == state_->workers) return;
     try {
-        guarded([&] {
-            state_->steps.clear();
-            state_->tensors.clear();
-            state_->implementations.clear();
-            state_->building = 0;
-            state_->size = size;
-            state_->allocateTensors();
-            const auto& layers = state_->unet.layers();
-            for (int i = 0; i < int(layers.size()); ++i) {
-                state_->building = i;
-                state_->addLayer(layers[std::size_t(i)]);
-            }
-        });
+        guarded([&] { state_->build(size); });
     } catch (...) {
         state_->size = {};  // half a network must not pass for one that is built
         throw;
@@ -329,20 +445,22 @@ void CpuNetwork::configure(Size size) {
 }
 
 void CpuNetwork::run(std::stop_token stop, std::vector<float>* layerMs) {
-    if (layerMs) layerMs->assign(state_->unet.layers().size(), 0.0F);
-    guarded([&] {
-        auto begin = std::chrono::steady_clock::now();
-        for (State::Step& step : state_->steps) {
-            stopIfAsked(stop);
-            step.primitive.execute(state_->stream, step.arguments);
-            if (!layerMs) continue;
-            state_->stream.wait();
-            const auto end = std::chrono::steady_clock::now();
-            (*layerMs)[std::size_t(step.layer)] += std::chrono::duration<float, std::milli>(end - begin).count();
-            begin = end;
-        }
-        state_->stream.wait();
-    });
+    const auto begin = std::chrono::steady_clock::now();
+    guarded([&] { state_->run(layerMs != nullptr, stop); });
+    stopIfAsked(stop);
+    if (!layerMs) return;
+    const float ms = std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    layerMs->assign(state_->unet.layers().size(), 0.0F);
+    float sum = 0;
+    for (std::size_t i = 0; i < state_->tasks.size(); ++i) {
+        (*layerMs)[std::size_t(state_->tasks[i].layer)] += state_->taskMs[i];
+        sum += state_->taskMs[i];
+    }
+    for (float& layer : *layerMs) layer *= ms / sum;
+}
+
+void CpuNetwork::checkMemory() {
+    state_->checked = true;
 }
 
 Size CpuNetwork::size() const {
@@ -358,7 +476,7 @@ const float* CpuNetwork::alpha() const {
 std::vector<float> CpuNetwork::activation(int index) const {
     return guarded([&] {
         const memory& tensor = state_->tensors[std::size_t(index)];
-        const memory::desc wanted = state_->describe(index, memory::data_type::f32);
+        const memory::desc wanted = state_->describe(index, memory::data_type::f32, state_->heightOf(index));
         std::vector<float> values(wanted.get_size() / sizeof(float));
         memory target(wanted, state_->engine, values.data()), source = tensor;
         dnnl::reorder(source, target).execute(state_->stream, source, target);
@@ -371,9 +489,10 @@ const std::vector<std::string>& CpuNetwork::implementations() const {
     return state_->implementations;
 }
 std::string CpuNetwork::implementation(int layer) const {
+    const std::string prefix = state_->unet.layers()[std::size_t(layer)].name + ": ";
     std::string names;
-    for (const State::Step& step : state_->steps) {
-        if (step.layer == layer) names += (names.empty() ? "" : ", ") + step.implementation;
+    for (const std::string& line : implementations()) {
+        if (line.starts_with(prefix)) names += (names.empty() ? "" : ", ") + line.substr(prefix.size());
     }
     return names;
 }

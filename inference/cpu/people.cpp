@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "inference/parallel.h"
 #include "inference/pixel_math.h"
 
 namespace matte {
@@ -91,17 +92,15 @@ bool People::judge(bool removeSpecks, bool nearestOnly) {
 void People::fade(Planes& matte) {
     const int width = matte.size.width, height = matte.size.height;
     const int reach = surroundings(matte.size.longest());
-#pragma omp parallel for schedule(static)
-    for (int y = 0; y < height; ++y) {
+    parallelEach(height, [&](int y) {
         const int* parents = parents_.data() + std::ptrdiff_t(y) * width;
         std::uint8_t* out = near_.data() + std::ptrdiff_t(y) * width * 2;
         distances(
             width, reach, [&](int x) { return parents[x] >= 0 && parts_[parents[x]].stays; }, out);
         distances(
             width, reach, [&](int x) { return parents[x] >= 0 && !parts_[parents[x]].stays; }, out + 1);
-    }
-#pragma omp parallel for schedule(static)
-    for (int y = 0; y < height; ++y) {
+    });
+    parallelEach(height, [&](int y) {
         for (int x = 0; x < width; ++x) {
             int nearest[2] = {reach * reach, reach * reach};  // squared
             for (int other = std::max(y - reach, 0); other <= std::min(y + reach, height - 1); ++other) {
@@ -113,7 +112,7 @@ void People::fade(Planes& matte) {
             }
             matte.row(y)[x] *= stayingShare(std::sqrt(float(nearest[0])), std::sqrt(float(nearest[1])), reach);
         }
-    }
+    });
 }
 
 void People::keep(bool removeSpecks, bool nearestOnly, Planes& matte) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/cpu/processor_rates.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <ctime>
+#include <vector>
 
+#include "inference/parallel.h"
 #include "inference/vector_clones.h"
 
 namespace matte {
@@ -63,30 +63,29 @@ bool ProcessorRates::done() const {
 
 void ProcessorRates::multiply() {
     std::atomic<float> kept = 0;  // or the whole loop would be left out
-    threads_ = omp_get_max_threads();
-    double seconds = 0;
-#pragma omp parallel reduction(max : seconds)
-    {
+    threads_ = threads();
+    std::vector<double> seconds(std::size_t(threads_), 0.0);
+    parallelFor(threads_, 1, [&](int index, int, int) {
         float values[kChains * kLanes];
         std::fill_n(values, kChains * kLanes, 0.5F);
         const double start = threadSeconds();
         multiplyAdd(values, kRounds);
-        seconds = threadSeconds() - start;
+        seconds[std::size_t(index)] = threadSeconds() - start;
         kept = values[kLanes + 1];
-    }
-    multiplied_ = std::min(multiplied_, seconds);
+    });
+    multiplied_ = std::min(multiplied_, *std::ranges::max_element(seconds));
 }
 
 void ProcessorRates::copy() {
-    double seconds = 0;
-#pragma omp parallel reduction(max : seconds)
-    {
+    const int parts = threads();
+    std::vector<double> seconds(std::size_t(parts), 0.0);
+    parallelFor(parts, 1, [&](int index, int, int) {
         const double start = threadSeconds();
-#pragma omp for schedule(static) nowait
-        for (std::ptrdiff_t i = 0; i < kFloats; ++i) to_[std::size_t(i)] = from_[std::size_t(i)] + 1.0F;
-        seconds = threadSeconds() - start;
-    }
-    copied_ = std::min(copied_, seconds);
+        const std::ptrdiff_t first = kFloats * index / parts, last = kFloats * (index + 1) / parts;
+        for (std::ptrdiff_t i = first; i < last; ++i) to_[std::size_t(i)] = from_[std::size_t(i)] + 1.0F;
+        seconds[std::size_t(index)] = threadSeconds() - start;
+    });
+    copied_ = std::min(copied_, *std::ranges::max_element(seconds));
 }
 
 double ProcessorRates::flopsPerSecond() const {

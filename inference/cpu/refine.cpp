@@ -6,6 +6,7 @@
 
 #include "inference/cpu/box_filter.h"
 #include "inference/cpu/transfer.h"
+#include "inference/parallel.h"
 #include "inference/pixel_math.h"
 #include "inference/vector_clones.h"
 
@@ -97,17 +98,21 @@ MATTE_EXACT_CLONES void fieldRow(const float* sums, const float* wider, int coun
 
 void toLinear(const Planes& encoded, Planes& linear) {
     reshape(linear, encoded.size, encoded.channels);
-    const auto count = std::ptrdiff_t(encoded.values.size());
-#pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t i = 0; i < count; ++i) linear.values[i] = srgbToLinear(encoded.values[i]);
+    parallelEach(encoded.size.height, [&](int y) {
+        const float* in = encoded.row(y);
+        float* out = linear.row(y);
+        for (int i = 0; i < encoded.size.width * encoded.channels; ++i) out[i] = srgbToLinear(in[i]);
+    });
 }
 
 void lookUpLinear(const Planes& encoded, Planes& linear) {
     reshape(linear, encoded.size, encoded.channels);
     const Transfer& tables = transfer();
-    const auto count = std::ptrdiff_t(encoded.values.size());
-#pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t i = 0; i < count; ++i) linear.values[i] = tables.linearOf(encoded.values[i]);
+    parallelEach(encoded.size.height, [&](int y) {
+        const float* in = encoded.row(y);
+        float* out = linear.row(y);
+        for (int i = 0; i < encoded.size.width * encoded.channels; ++i) out[i] = tables.linearOf(in[i]);
+    });
 }
 
 void fitGuidedFilter(const Planes& guide, const Planes& alpha, Planes& fields, RefineScratch& scratch) {
@@ -117,55 +122,59 @@ void fitGuidedFilter(const Planes& guide, const Planes& alpha, Planes& fields, R
     const int width = guide.size.width, height = guide.size.height;
     Planes& moments = scratch.moments;
     reshape(moments, guide.size, kMomentStride);
-#pragma omp parallel for schedule(static)
-    for (int y = 0; y < height; ++y) momentsRow(guide.row(y), target.row(y), width, moments.row(y));
+    parallelEach(height, [&](int y) { momentsRow(guide.row(y), target.row(y), width, moments.row(y)); });
     boxMeansInDouble(moments, radius, 1, scratch.across);
     Planes& models = scratch.models;
     reshape(models, guide.size, kModelStride);
-#pragma omp parallel for schedule(static)
-    for (int y = 0; y < height; ++y) solveRow(moments.row(y), width, models.row(y));
+    parallelEach(height, [&](int y) { solveRow(moments.row(y), width, models.row(y)); });
     boxMeans(models, radius, 1, scratch.across);
-    const auto pixels = std::ptrdiff_t(guide.size.pixels());
-#pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t i = 0; i < pixels; ++i) {
-        // Where colour does not explain the matte, the network's own word stands.
-        const float* model = models.values.data() + i * kModelStride;
-        float* out = fields.values.data() + i * field::kChannels;
-        std::copy_n(model, 3, out);
-        out[3] = model[3] + (1 - model[4]) * target.values[i];
-    }
+    parallelEach(height, [&](int y) {
+        const float *model = models.row(y), *wanted = target.row(y);
+        float* out = fields.row(y);
+        for (int x = 0; x < width; ++x, model += kModelStride, out += field::kChannels) {
+            // Where colour does not explain the matte, the network's own word stands.
+            std::copy_n(model, 3, out);
+            out[3] = model[3] + (1 - model[4]) * wanted[x];
+        }
+    });
 }
 
 void evaluateAlpha(const Planes& guide, const Planes& fields, Planes& alpha) {
     reshape(alpha, guide.size, 1);
-    const auto pixels = std::ptrdiff_t(guide.size.pixels());
-#pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t i = 0; i < pixels; ++i) {
-        const float* c = fields.values.data() + i * field::kChannels;
-        const float* color = guide.values.data() + i * 3;
-        alpha.values[i] = clampUnit(c[0] * color[0] + c[1] * color[1] + c[2] * color[2] + c[3]);
-    }
+    parallelEach(guide.size.height, [&](int y) {
+        const float *c = fields.row(y), *color = guide.row(y);
+        float* out = alpha.row(y);
+        for (int x = 0; x < guide.size.width; ++x, c += field::kChannels, color += 3) {
+            out[x] = clampUnit(c[0] * color[0] + c[1] * color[1] + c[2] * color[2] + c[3]);
+        }
+    });
 }
 
 namespace {
 
 /// Both sides' mean colours in the whole picture: what the widest window would find everywhere.
-void wholeColors(const Planes& linear, const Planes& alpha, float* mean) {
-    double r = 0, g = 0, b = 0, person = 0, allR = 0, allG = 0, allB = 0;
-    const auto pixels = std::ptrdiff_t(alpha.size.pixels());
-#pragma omp parallel for schedule(static) reduction(+ : r, g, b, person, allR, allG, allB)
-    for (std::ptrdiff_t i = 0; i < pixels; ++i) {
-        const float a = alpha.values[i];
-        const float* color = linear.values.data() + i * 3;
-        r += a * color[0];
-        g += a * color[1];
-        b += a * color[2];
-        allR += color[0];
-        allG += color[1];
-        allB += color[2];
-        person += a;
+void wholeColors(const Planes& linear, const Planes& alpha, std::vector<ColorSums>& rows, float* mean) {
+    rows.resize(std::size_t(alpha.size.height));
+    parallelEach(alpha.size.height, [&](int y) {
+        ColorSums& sums = rows[std::size_t(y)] = {};
+        const float *a = alpha.row(y), *color = linear.row(y);
+        for (int x = 0; x < alpha.size.width; ++x, color += 3) {
+            for (int c = 0; c < 3; ++c) {
+                sums.weighted[c] += a[x] * color[c];
+                sums.all[c] += color[c];
+            }
+            sums.person += a[x];
+        }
+    });
+    double weighted[3] = {}, all[3] = {}, person = 0;  // summed in the rows' order, however many threads there are
+    for (const ColorSums& sums : rows) {
+        for (int c = 0; c < 3; ++c) {
+            weighted[c] += sums.weighted[c];
+            all[c] += sums.all[c];
+        }
+        person += sums.person;
     }
-    const double weighted[3] = {r, g, b}, all[3] = {allR, allG, allB}, count = double(pixels);
+    const auto count = double(alpha.size.pixels());
     for (int c = 0; c < 3; ++c) {
         mean[c] = sideColor(float(weighted[c] / count), float(person / count), 0);
         mean[3 + c] = sideColor(float((all[c] - weighted[c]) / count), float(1 - person / count), 0);
@@ -180,40 +189,41 @@ void estimateColors(const Planes& linear, const Planes& alpha, Planes& fields, R
     reshape(sums, alpha.size, kColorStride);
     reshape(wider, alpha.size, kColorStride);
     float whole[6];
-    wholeColors(linear, alpha, whole);
-#pragma omp parallel for schedule(static)
-    for (int y = 0; y < height; ++y) weighRowByOne(linear.row(y), alpha.row(y), whole, width, sums.row(y));
+    wholeColors(linear, alpha, scratch.rows, whole);
+    parallelEach(height, [&](int y) { weighRowByOne(linear.row(y), alpha.row(y), whole, width, sums.row(y)); });
     boxMeans(sums, wideColorRadius(longest), 1, scratch.across);
-#pragma omp parallel for schedule(static)
-    for (int y = 0; y < height; ++y) {
+    parallelEach(height, [&](int y) {
         meansRowByOne(sums.row(y), whole, width, wider.row(y));
         weighRow(linear.row(y), alpha.row(y), wider.row(y), width, sums.row(y));
-    }
+    });
     boxMeans(sums, narrowColorRadius(longest), 1, scratch.across);
     // The composite starts from the means: it corrects them with the full picture's own pixel.
-#pragma omp parallel for schedule(static)
-    for (int y = 0; y < height; ++y) fieldRow(sums.row(y), wider.row(y), width, fields.row(y));
+    parallelEach(height, [&](int y) { fieldRow(sums.row(y), wider.row(y), width, fields.row(y)); });
 }
 
 void blurBackground(const Planes& linear, const Planes& alpha, float sigma, Planes& fields, RefineScratch& scratch) {
-    const auto pixels = std::ptrdiff_t(alpha.size.pixels());
+    const int width = alpha.size.width, height = alpha.size.height;
     Planes& sums = scratch.sums;
     reshape(sums, alpha.size, 4);
-#pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t i = 0; i < pixels; ++i) {
-        const float weight = roomShare(alpha.values[i]);
-        for (int c = 0; c < 3; ++c) sums.values[i * 4 + c] = linear.values[i * 3 + c] * weight;
-        sums.values[i * 4 + 3] = weight;
-    }
-    boxMeans(sums, blurRadius(sigma), 3, scratch.across);
-#pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t i = 0; i < pixels; ++i) {
-        const float* s = sums.values.data() + i * 4;
-        float* out = fields.values.data() + i * field::kChannels;
-        for (int c = 0; c < 3; ++c) {
-            out[field::kBlurred + c] = blurredColor(s[c], s[3], out[field::kBackground + c]);
+    parallelEach(height, [&](int y) {
+        const float *a = alpha.row(y), *color = linear.row(y);
+        float* out = sums.row(y);
+        for (int x = 0; x < width; ++x, color += 3, out += 4) {
+            const float weight = roomShare(a[x]);
+            for (int c = 0; c < 3; ++c) out[c] = color[c] * weight;
+            out[3] = weight;
         }
-    }
+    });
+    boxMeans(sums, blurRadius(sigma), 3, scratch.across);
+    parallelEach(height, [&](int y) {
+        const float* s = sums.row(y);
+        float* out = fields.row(y);
+        for (int x = 0; x < width; ++x, s += 4, out += field::kChannels) {
+            for (int c = 0; c < 3; ++c) {
+                out[field::kBlurred + c] = blurredColor(s[c], s[3], out[field::kBackground + c]);
+            }
+        }
+    });
 }
 
 WrapSource wrapSource(const Look& look, const Image* plate) {
@@ -231,8 +241,7 @@ void wrapLight(const Planes& alpha, const WrapSource& source, Planes& fields, Re
     reshape(light, alpha.size, 4);
     const int width = alpha.size.width, height = alpha.size.height;
     const Place& place = source.place;
-#pragma omp parallel for schedule(static)
-    for (int y = 0; y < height; ++y) {
+    parallelEach(height, [&](int y) {
         const float* field = fields.row(y);
         float* out = light.row(y);
         for (int x = 0; x < width; ++x, out += 4, field += field::kChannels) {
@@ -249,13 +258,14 @@ void wrapLight(const Planes& alpha, const WrapSource& source, Planes& fields, Re
             for (int c = 0; c < 3; ++c) out[c] = color[c] * (1 - alpha.row(y)[x]);
             out[3] = 0;
         }
-    }
+    });
     boxMeans(light, wrapRadius(alpha.size.longest()), 2, scratch.across);
-    const auto pixels = std::ptrdiff_t(alpha.size.pixels());
-#pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t i = 0; i < pixels; ++i) {
-        std::copy_n(light.values.data() + i * 4, 3, fields.values.data() + i * field::kChannels + field::kWrap);
-    }
+    parallelEach(height, [&](int y) {
+        for (int x = 0; x < width; ++x) {
+            std::copy_n(light.row(y) + std::ptrdiff_t(4) * x, 3,
+                        fields.row(y) + std::ptrdiff_t(x) * field::kChannels + field::kWrap);
+        }
+    });
 }
 
 void fitGuidedFilter(const Planes& guide, const Planes& alpha, Planes& fields) {

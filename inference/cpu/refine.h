@@ -22,9 +22,15 @@ constexpr int kFieldLongestSide = 1024;
 /// picture's own pixels from there.
 constexpr int kLiveFieldLongestSide = 384;
 
+/// A row's colours, and the person's share of them, summed.
+struct ColorSums {
+    double weighted[3] = {}, all[3] = {}, person = 0;
+};
+
 /// Memory that the steps below need; kept from frame to frame it is not allocated again.
 struct RefineScratch {
     PlaneResampler enlarge;
+    std::vector<ColorSums> rows;
     Planes target, moments, models, sums, across, wider;
 };
 

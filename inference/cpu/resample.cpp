@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <omp.h>
-
 #include "inference/cpu/source_rows.h"
+#include "inference/parallel.h"
 #include "inference/vector_clones.h"
 
 namespace matte {
@@ -72,12 +71,10 @@ template <typename Write>
 void resample(const ImageView& source, Size size, const Write& write) {
     const Taps across(source.size.width, size.width), down(source.size.height, size.height);
     const std::size_t sourceFloats = std::size_t(source.size.width) * 4;
-#pragma omp parallel
-    {
+    parallelFor(size.height, [&](int begin, int end, int) {
         std::vector<float> read(sourceFloats), sum(sourceFloats), row(std::size_t(size.width) * 4);
         std::vector<std::uint8_t> bytes;
-#pragma omp for schedule(static)
-        for (int y = 0; y < size.height; ++y) {
+        for (int y = begin; y < end; ++y) {
             std::ranges::fill(sum, 0.0F);
             const Taps::Span span = down.spans[std::size_t(y)];
             for (int i = 0; i < span.count; ++i) {
@@ -87,7 +84,7 @@ void resample(const ImageView& source, Size size, const Write& write) {
             resampleRow(sum.data(), across, 4, row.data());
             write(y, row.data());
         }
-    }
+    });
 }
 
 MATTE_VECTOR_CLONES void addBytes(const std::uint8_t* row, float weight, std::size_t count, float* sum) {
@@ -236,12 +233,10 @@ void PlaneResampler::resample(const Planes& source, Size size, Planes& target) {
     }
     reshape(target, size, source.channels);
     const std::size_t sourceFloats = std::size_t(source.size.width) * std::size_t(source.channels);
-    sums_.resize(sourceFloats * std::size_t(omp_get_max_threads()));
-#pragma omp parallel
-    {
-        float* sum = sums_.data() + sourceFloats * std::size_t(omp_get_thread_num());
-#pragma omp for schedule(static)
-        for (int y = 0; y < size.height; ++y) {
+    sums_.resize(sourceFloats * std::size_t(threads()));
+    parallelFor(size.height, [&](int first, int last, int worker) {
+        float* sum = sums_.data() + sourceFloats * std::size_t(worker);
+        for (int y = first; y < last; ++y) {
             std::fill_n(sum, sourceFloats, 0.0F);
             const Taps::Span span = down_.spans[std::size_t(y)];
             for (int i = 0; i < span.count; ++i) {
@@ -249,7 +244,7 @@ void PlaneResampler::resample(const Planes& source, Size size, Planes& target) {
             }
             resampleRow(sum, across_, source.channels, target.row(y));
         }
-    }
+    });
 }
 
 void RowSums::prepare(Size from, Size to) {
@@ -259,14 +254,14 @@ void RowSums::prepare(Size from, Size to) {
         from_ = from;
         to_ = to;
     }
-    const std::size_t bytes = std::size_t(from.width) * 4 * std::size_t(omp_get_max_threads());
+    const std::size_t bytes = std::size_t(from.width) * 4 * std::size_t(threads());
     sums_.resize(bytes);
     rows_.resize(bytes);
     opaque_ = true;
 }
 
-const float* RowSums::row(const ImageView& source, int y) {
-    const auto thread = std::size_t(omp_get_thread_num()), pixels = std::size_t(from_.width);
+const float* RowSums::row(const ImageView& source, int y, int worker) {
+    const auto thread = std::size_t(worker), pixels = std::size_t(from_.width);
     float* sum = sums_.data() + thread * pixels * 4;
     std::uint8_t* bytes = rows_.data() + thread * pixels * 4;
     const Taps::Span span = down_.spans[std::size_t(y)];
@@ -288,8 +283,9 @@ const float* RowSums::row(const ImageView& source, int y) {
 void FrameShrinker::shrink(const ImageView& source, Size size, Planes& target) {
     sums_.prepare(source.size, size);
     reshape(target, size, 3);
-#pragma omp parallel for schedule(static)
-    for (int y = 0; y < size.height; ++y) shrinkRow(sums_.row(source, y), sums_.across(), target.row(y));
+    parallelFor(size.height, [&](int first, int last, int worker) {
+        for (int y = first; y < last; ++y) shrinkRow(sums_.row(source, y, worker), sums_.across(), target.row(y));
+    });
 }
 
 Layout layOut(Size picture, Size frame, Placement placement, float position) {
@@ -335,14 +331,21 @@ bool PictureLayer::lay(const ImageView& picture, Placement placement, Rgb color,
     seen.size = layout.seen;
     seen.data = picture.row(layout.seenY) + std::ptrdiff_t(layout.seenX) * bytesPerPixel(picture.format);
     sums_.prepare(layout.seen, layout.scaled);
-#pragma omp parallel for schedule(static) if (threads_ == Threads::all)
-    for (int y = 0; y < height; ++y) {
-        std::uint8_t* out = frame.row(y);
-        const bool bar = y < layout.top || y >= bottom;
-        fillRow(color, 0, bar ? width : layout.left, out);
-        if (bar) continue;
-        layRow(sums_.row(seen, y - layout.top), sums_.across(), color, out + std::ptrdiff_t(4) * layout.left);
-        fillRow(color, right, width, out);
+    const auto layRows = [&](int first, int last, int worker) {
+        for (int y = first; y < last; ++y) {
+            std::uint8_t* out = frame.row(y);
+            const bool bar = y < layout.top || y >= bottom;
+            fillRow(color, 0, bar ? width : layout.left, out);
+            if (bar) continue;
+            const float* sums = sums_.row(seen, y - layout.top, worker);
+            layRow(sums, sums_.across(), color, out + std::ptrdiff_t(4) * layout.left);
+            fillRow(color, right, width, out);
+        }
+    };
+    if (threads_ == Threads::all) {
+        parallelFor(height, layRows);
+    } else {
+        layRows(0, height, 0);
     }
     return sums_.opaque();
 }

@@ -71,8 +71,8 @@ public:
     /// Allocates where the sizes are new.
     void prepare(Size from, Size to);
     /// For row y of the output: R, G, B, A, premultiplied, 0 to 255, of each of the source's columns. Valid until the
-    /// next call on this thread.
-    const float* row(const ImageView& source, int y);
+    /// next call for this worker of parallelFor().
+    const float* row(const ImageView& source, int y, int worker);
     [[nodiscard]] const Taps& across() const { return across_; }
     /// Whether every row since prepare() was.
     [[nodiscard]] bool opaque() const { return opaque_.load(std::memory_order_relaxed); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "inference/cpu/refine.h"
+#include "inference/parallel.h"
 
 namespace matte {
 namespace {
@@ -35,26 +36,20 @@ void Sides::find(const Planes& fields, Edge edge, bool lit) {
     const int width = size_.width, height = size_.height;
     points_.resize(size_.pixels());
     cells_.resize(size_.pixels());
-#pragma omp parallel
-    {
-#pragma omp for schedule(static)
-        for (int y = 0; y < height; ++y) {
-            const float* point = fields.row(y);
-            for (int x = 0; x < width; ++x, point += field::kChannels) {
-                points_[std::size_t(y * width + x)] = sideOf(point, edge, lit);
-            }
+    parallelEach(height, [&](int y) {
+        const float* point = fields.row(y);
+        for (int x = 0; x < width; ++x, point += field::kChannels) {
+            points_[std::size_t(y * width + x)] = sideOf(point, edge, lit);
         }
-#pragma omp for schedule(static)
-        for (int y = 0; y < height; ++y) {
-            const Side *above = points_.data() + std::ptrdiff_t(y) * width,
-                       *below = y + 1 < height ? above + width : above;
-            for (int x = 0; x < width; ++x) {
-                const int next = std::min(x + 1, width - 1);
-                const bool same = above[x] == above[next] && above[x] == below[x] && above[x] == below[next];
-                cells_[std::size_t(y * width + x)] = same ? above[x] : Side::either;
-            }
+    });
+    parallelEach(height, [&](int y) {
+        const Side *above = points_.data() + std::ptrdiff_t(y) * width, *below = y + 1 < height ? above + width : above;
+        for (int x = 0; x < width; ++x) {
+            const int next = std::min(x + 1, width - 1);
+            const bool same = above[x] == above[next] && above[x] == below[x] && above[x] == below[next];
+            cells_[std::size_t(y * width + x)] = same ? above[x] : Side::either;
         }
-    }
+    });
 }
 
 }  // namespace matte

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "inference/parallel.h"
 #include "inference/vector_clones.h"
 
 namespace matte {
@@ -106,8 +107,7 @@ const std::uint8_t* rgbaRow(const ImageView& source, int y, std::uint8_t* buffer
 ImageView RgbaFrame::of(const ImageView& source) {
     if (source.format == PixelFormat::rgba8) return source;
     if (!(converted_.size() == source.size)) converted_ = Image(source.size, PixelFormat::rgba8);
-#pragma omp parallel for schedule(static)
-    for (int y = 0; y < source.size.height; ++y) rgbaRow(source, y, converted_.row(y));
+    parallelEach(source.size.height, [&](int y) { rgbaRow(source, y, converted_.row(y)); });
     return converted_.view();
 }
 

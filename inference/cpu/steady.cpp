@@ -2,7 +2,9 @@
 #include "inference/cpu/steady.h"
 
 #include <algorithm>
+#include <atomic>
 
+#include "inference/parallel.h"
 #include "inference/pixel_math.h"
 #include "inference/vector_clones.h"
 
@@ -99,23 +101,23 @@ struct RowsAround {
 
 void Steady::blurColors(const Planes& picture) {
     const int width = picture.size.width, height = picture.size.height;
-#pragma omp parallel for schedule(static)
-    for (int y = 0; y < height; ++y) blurRow(picture.row(y), 3 * width, blurredAcross_.row(y));
-#pragma omp parallel for schedule(static)
-    for (int y = 0; y < height; ++y) {
-        blurRows(RowsAround<kCalmRadius>(blurredAcross_, y).rows, 3 * width, colors_.row(y));
-    }
+    parallelEach(height, [&](int y) { blurRow(picture.row(y), 3 * width, blurredAcross_.row(y)); });
+    parallelEach(height,
+                 [&](int y) { blurRows(RowsAround<kCalmRadius>(blurredAcross_, y).rows, 3 * width, colors_.row(y)); });
 }
 
 /// The largest motion along each row nearby; after a cut, everything moved.
 void Steady::findMotion() {
     const int width = colors_.size.width, height = colors_.size.height;
-    int moved = 0;
-#pragma omp parallel for schedule(static) reduction(+ : moved)
-    for (int y = 0; y < height; ++y) {
-        moved += motionRow(colors_.row(y), reference_.row(y), width, motion_.row(y));
-        reachRow(motion_.row(y), width, motionAcross_.row(y));
-    }
+    std::atomic<int> moved = 0;
+    parallelFor(height, [&](int first, int last, int) {
+        int here = 0;
+        for (int y = first; y < last; ++y) {
+            here += motionRow(colors_.row(y), reference_.row(y), width, motion_.row(y));
+            reachRow(motion_.row(y), width, motionAcross_.row(y));
+        }
+        moved += here;
+    });
     if (float(moved) > kCutShare * float(colors_.size.pixels())) std::ranges::fill(motionAcross_.values, 1.0F);
 }
 
@@ -131,13 +133,12 @@ void Steady::follow(const Planes& picture, float steadiness, Planes& matte) {
     known_ = true;
     blurColors(picture);
     findMotion();
-#pragma omp parallel for schedule(static)
-    for (int y = 0; y < height; ++y) {
+    parallelEach(height, [&](int y) {
         float* rates = motion_.row(y);
         largestRow(RowsAround<kMotionReach>(motionAcross_, y).rows, width, rates);
         followRow(steadiness, width, rates, alpha_.row(y), matte.row(y));
         followColors(rates, colors_.row(y), width, reference_.row(y));
-    }
+    });
 }
 
 }  // namespace matte

@@ -7,6 +7,8 @@
 
 #include <lcms2.h>
 
+#include "inference/parallel.h"
+
 namespace matte {
 namespace {
 
@@ -52,10 +54,8 @@ bool changesColors(cmsHTRANSFORM transform) {
 
 void convert(Image& image, cmsHTRANSFORM transform) {
     const Size size = image.size();
-#pragma omp parallel for schedule(static)
-    for (int y = 0; y < size.height; ++y) {
-        cmsDoTransform(transform, image.row(y), image.row(y), cmsUInt32Number(size.width));
-    }
+    parallelEach(size.height,
+                 [&](int y) { cmsDoTransform(transform, image.row(y), image.row(y), cmsUInt32Number(size.width)); });
 }
 
 }  // namespace

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 
-#include <omp.h>
-
 #include "inference/error.h"
 #include "inference/io/frame_convert.h"
+#include "inference/parallel.h"
 
 namespace matte {
 namespace {
@@ -47,20 +46,19 @@ TestSource::TestSource(Size size, double rate, const CaptureSettings& settings)
     const PixelFormat format = formatOf(settings.encoding);
     if (format != PixelFormat::bgr8) info_.format = nameOf(settings.encoding);
     if (!settings.paced) info_.rate = 0;
-    const auto threads = std::size_t(std::max(1, omp_get_max_threads()));
+    const auto workers = std::size_t(threads());
     auto frames = makeImages(std::size_t(loopFrames(size)), size, format, settings.memory);
-    auto cutouts = makeImages(threads, size, PixelFormat::rgba8, {});
-    auto drawn = makeImages(format == PixelFormat::bgr8 ? 0 : threads, size, PixelFormat::bgr8, {});
-#pragma omp parallel for num_threads(int(threads)) schedule(dynamic)
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        const auto thread = std::size_t(omp_get_thread_num());
+    auto cutouts = makeImages(workers, size, PixelFormat::rgba8, {});
+    auto drawn = makeImages(format == PixelFormat::bgr8 ? 0 : workers, size, PixelFormat::bgr8, {});
+    parallelFor(int(frames.size()), 1, [&](int index, int, int worker) {
+        const auto i = std::size_t(index), thread = std::size_t(worker);
         if (format == PixelFormat::bgr8) {
             person_.drawFrame(i, frames[i], cutouts[thread]);
         } else {
             person_.drawFrame(i, drawn[thread], cutouts[thread]);
             bgrToYuv(drawn[thread].view(), frames[i]);
         }
-    }
+    });
     for (auto& frame : frames) loop_.push_back(std::make_shared<const Image>(std::move(frame)));
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/ladder/limits.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstdio>
 
 #include "inference/cpu/processor_rates.h"
+#include "inference/parallel.h"
 
 namespace matte::ladder {
 namespace {
@@ -18,7 +17,7 @@ Limits measureCpu() {
     Limits limits{rates.flopsPerSecond(), 0, rates.bytesPerSecond(), {}};
     char text[160];
     std::snprintf(text, sizeof text, "CPU limit, measured: %.0f GFLOP/s and %.1f GB/s on %d threads.",
-                  limits.flops / 1e9, limits.bytes / 1e9, omp_get_max_threads());
+                  limits.flops / 1e9, limits.bytes / 1e9, threads());
     limits.text = text;
     return limits;
 }

@@ -3,12 +3,15 @@
 // stage of the picture.
 //
 //     OMP_NUM_THREADS=2 bench_cpu --benchmark_filter=base32 --benchmark_repetitions=5
+#include <cstdlib>
+
 #include <benchmark/benchmark.h>
 
 #include "inference/cpu/composite.h"
 #include "inference/cpu/cpu_network.h"
 #include "inference/cpu/refine.h"
 #include "inference/cpu/resample.h"
+#include "inference/parallel.h"
 #include "tests/support/model_file.h"
 #include "tests/support/scene.h"
 
@@ -108,6 +111,7 @@ BENCHMARK(preview)->Unit(benchmark::kMillisecond)->UseRealTime();
 }  // namespace matte
 
 int main(int argc, char** argv) {
+    if (const char* threads = std::getenv("OMP_NUM_THREADS")) matte::setThreads(std::atoi(threads));
     matte::registerNetworks();
     matte::photo();  // made before the clock starts
     benchmark::Initialize(&argc, argv);

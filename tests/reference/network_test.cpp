@@ -12,6 +12,7 @@
 #include "inference/cpu/cpu_network.h"
 #include "inference/error.h"
 #include "inference/model/unet.h"
+#include "inference/parallel.h"
 #include "tests/support/model_file.h"
 #include "tests/support/oracle.h"
 
@@ -119,6 +120,7 @@ void expectTheOraclesTensors(const UNet& unet, Size size) {
     const auto expected = oracle::run(unet, in);
     CpuNetwork network(unet, CpuPrecision::f32);
     network.configure(size);
+    network.checkMemory();
     std::ranges::copy(in.values, network.input());
     network.run();
     for (std::size_t i = 1; i < expected.size(); ++i) {
@@ -142,6 +144,33 @@ INSTANTIATE_TEST_SUITE_P(Shapes,
 TEST(CpuNetwork, RunsEncodersOfBottlenecksAsTheOracleDoes) {
     const UNet unet = UNet::load(Safetensors::parse(test::encodeSafetensors(test::randomMobileUNet(7)), "mobile"));
     for (const Size size : {Size{16, 16}, Size{48, 32}}) expectTheOraclesTensors(unet, size);
+}
+
+// Large enough for several tasks a layer; rows that no number of tasks divides, and one thread without tasks beside it.
+TEST(CpuNetwork, GivesTheOraclesTensorsWithAnyNumberOfThreads) {
+    const UNet plain = UNet::load(random({16, 24, 32}, 3));
+    const UNet mobile = UNet::load(Safetensors::parse(test::encodeSafetensors(test::randomMobileUNet(7)), "mobile"));
+    for (const int count : {1, 2, 5}) {
+        setThreads(count);
+        expectTheOraclesTensors(plain, {100, 76});
+        expectTheOraclesTensors(mobile, {208, 176});
+    }
+    setThreads(0);
+}
+
+TEST(CpuNetwork, IsTheSameToTheBitWithAnyNumberOfThreads) {
+    const UNet unet = UNet::load(random({16, 24, 32}, 3));
+    std::vector<std::vector<float>> alphas;
+    for (const int count : {1, 2, 3, 7}) {
+        setThreads(count);
+        CpuNetwork network(unet, CpuPrecision::f32);
+        network.configure({100, 76});
+        std::ranges::copy(oracle::noise(76, 100, 3, 5).values, network.input());
+        network.run();
+        alphas.emplace_back(network.alpha(), network.alpha() + 100 * 76);
+    }
+    setThreads(0);
+    for (const auto& alpha : alphas) EXPECT_EQ(alpha, alphas.front());
 }
 
 TEST(CpuNetwork, GivesTheSameAfterItsSizeChangedTwice) {

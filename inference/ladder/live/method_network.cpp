@@ -3,8 +3,11 @@
 
 #include <algorithm>
 
+#include <omp.h>
+
 #include "inference/cpu/cpu_engine.h"
 #include "inference/ladder/rungs.h"
+#include "inference/parallel.h"
 
 namespace matte::ladder {
 
@@ -25,6 +28,7 @@ void MethodNetwork::configure(Size size) {
 
 void MethodNetwork::run(std::stop_token stop, std::vector<float>* layerMs) {
     if (onGpu()) useFirstDevice();
+    omp_set_num_threads(threads());  // what the methods for the CPU are made with
     network_->stopBy(stop.stop_possible() ? stop : stop_);
     network_->timeLayers(layerMs != nullptr);
     report_ = network_->run(input_, alpha_);

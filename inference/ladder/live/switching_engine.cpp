@@ -8,13 +8,12 @@
 #include <thread>
 #include <utility>
 
-#include <omp.h>
-
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
 #include "inference/cpu/stage_timer.h"
+#include "inference/parallel.h"
 
 namespace matte::ladder {
 namespace {
@@ -132,7 +131,7 @@ SwitchingEngine::Built SwitchingEngine::build(
         built.inputSettled = network->onGpu();
         EngineOptions options = setup.options;
         // Of this thread's runs, as CpuEngine::take() has it: what is measured here is what frames will take there.
-        omp_set_num_threads(options.threads > 0 ? options.threads : omp_get_num_procs());
+        setThreads(options.threads);
         const InputChoice choice(model->unet, picture.pixels() > 0 ? picture : kUsualShape, options.networkLongestSide);
         const Size input = firstInput(*network, choice, stop);
         options.networkLongestSide = choice.longestSide(input);
@@ -140,7 +139,7 @@ SwitchingEngine::Built SwitchingEngine::build(
         built.engine = std::make_unique<CpuEngine>(std::move(network), options, "");
         // Takes a fifth of a second, for which the first picture need not wait.
         built.preparing = std::async(std::launch::async, [=, precision = setup.options.precision] {
-            omp_set_num_threads(options.threads > 0 ? options.threads : omp_get_num_procs());
+            setThreads(options.threads);
             auto reference = makeProductNetwork(product, precision, model);
             if (picture.pixels() > 0) reference->configure(input);
             return reference;

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/cpu/onednn.h"
+
+#include <omp.h>
+
+namespace matte::onednn {
+
+dnnl::primitive_attr attributes(const Fused& fused) {
+    dnnl::post_ops ops;
+    if (fused.addToOutput) ops.append_sum(1.0F);
+    if (fused.added) ops.append_binary(dnnl::algorithm::binary_add, fused.added.get_desc());
+    const auto activation = [&](dnnl::algorithm algorithm) {
+#if DNNL_VERSION_MAJOR >= 3
+        ops.append_eltwise(algorithm, 0.0F, 0.0F);
+#else
+        ops.append_eltwise(1.0F, algorithm, 0.0F, 0.0F);
+#endif
+    };
+    if (fused.relu) activation(dnnl::algorithm::eltwise_relu);
+    if (fused.sigmoid) activation(dnnl::algorithm::eltwise_logistic);
+    dnnl::primitive_attr attributes;
+    attributes.set_post_ops(ops);
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    return attributes;
+}
+
+// oneDNN 2 describes an operation first and 3 no longer does; these three are all that differs for us.
+dnnl::convolution_forward::primitive_desc describeConv(const dnnl::engine& engine,
+                                                       const memory::desc& src,
+                                                       const memory::desc& weights,
+                                                       const memory::desc& bias,
+                                                       const memory::desc& dst,
+                                                       memory::dim stride,
+                                                       const Dims& before,
+                                                       const Dims& after,
+                                                       const dnnl::primitive_attr& attr) {
+    const Dims strides{stride, stride};
+    constexpr auto kind = dnnl::prop_kind::forward_inference;
+    constexpr auto algorithm = dnnl::algorithm::convolution_direct;
+#if DNNL_VERSION_MAJOR >= 3
+    return {engine, kind, algorithm, src, weights, bias, dst, strides, before, after, attr};
+#else
+    return {{kind, algorithm, src, weights, bias, dst, strides, before, after}, attr, engine};
+#endif
+}
+
+dnnl::matmul::primitive_desc describeMatmul(const dnnl::engine& engine,
+                                            const memory::desc& src,
+                                            const memory::desc& weights,
+                                            const memory::desc& bias,
+                                            const memory::desc& dst) {
+#if DNNL_VERSION_MAJOR >= 3
+    return {engine, src, weights, bias, dst, attributes({})};
+#else
+    return {{src, weights, bias, dst}, attributes({}), engine};
+#endif
+}
+
+dnnl::pooling_forward::primitive_desc describePool(const dnnl::engine& engine,
+                                                   const memory::desc& src,
+                                                   const memory::desc& dst) {
+    const Dims two{2, 2}, none{0, 0};
+    constexpr auto kind = dnnl::prop_kind::forward_inference;
+    constexpr auto algorithm = dnnl::algorithm::pooling_max;
+#if DNNL_VERSION_MAJOR >= 3
+    return {engine, kind, algorithm, src, dst, two, two, none, none, none, attributes({})};
+#else
+    return {{kind, algorithm, src, dst, two, two, none, none}, attributes({}), engine};
+#endif
+}
+
+memory::data_type typeOf(const memory::desc& described) {
+#if DNNL_VERSION_MAJOR >= 3
+    return described.get_data_type();
+#else
+    return described.data_type();
+#endif
+}
+
+bool processorHas(dnnl::cpu_isa isa) {
+    // They are bit masks, each holding those of the sets that it builds on.
+    const auto wanted = static_cast<unsigned>(isa);
+    return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & wanted) == wanted;
+}
+
+OneThread::OneThread() : before_(omp_get_max_threads()) {
+    omp_set_num_threads(1);
+}
+OneThread::~OneThread() {
+    omp_set_num_threads(before_);
+}
+
+}  // namespace matte::onednn

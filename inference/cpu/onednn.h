@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What oneDNN's versions 2 and 3 say differently, and the primitives that the network is made of. Any thread; oneDNN's
+// errors are thrown as its own.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <new>
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+namespace matte::onednn {
+
+using dnnl::memory;
+using Dims = memory::dims;
+
+/// What a primitive does besides the sum of products.
+struct Fused {
+    bool addToOutput = false;
+    memory added = {};  ///< a tensor like the output
+    bool relu = false, sigmoid = false;
+};
+
+/// Where a primitive with Fused::added takes it from: its first post-operation, for none adds to its output as well.
+inline constexpr int kAddedArgument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1;
+
+/// With a scratchpad that the caller gives: oneDNN's own is for one thread at a time.
+dnnl::primitive_attr attributes(const Fused& fused);
+
+/// `before` and `after` are the paddings above and left, below and right.
+dnnl::convolution_forward::primitive_desc describeConv(const dnnl::engine& engine,
+                                                       const memory::desc& src,
+                                                       const memory::desc& weights,
+                                                       const memory::desc& bias,
+                                                       const memory::desc& dst,
+                                                       memory::dim stride,
+                                                       const Dims& before,
+                                                       const Dims& after,
+                                                       const dnnl::primitive_attr& attr);
+dnnl::matmul::primitive_desc describeMatmul(const dnnl::engine& engine,
+                                            const memory::desc& src,
+                                            const memory::desc& weights,
+                                            const memory::desc& bias,
+                                            const memory::desc& dst);
+/// The maxima of 2x2.
+dnnl::pooling_forward::primitive_desc describePool(const dnnl::engine& engine,
+                                                   const memory::desc& src,
+                                                   const memory::desc& dst);
+
+memory::data_type typeOf(const memory::desc& described);
+
+/// Whether oneDNN may use an instruction set of this processor.
+bool processorHas(dnnl::cpu_isa isa);
+
+/// Memory for oneDNN's kernels between two margins, which show whether one wrote beyond it.
+class Buffer {
+public:
+    explicit Buffer(std::size_t size)
+        : size_(size), bytes_(static_cast<std::byte*>(::operator new(size + 2 * kMargin, kAligned))) {
+        std::fill_n(bytes_.get(), kMargin, kUntouched);
+        std::fill_n(data() + size_, kMargin, kUntouched);
+    }
+    [[nodiscard]] std::byte* data() const { return bytes_.get() + kMargin; }
+    [[nodiscard]] bool isIntact() const {
+        const auto untouched = [](const std::byte* first) {
+            return std::all_of(first, first + kMargin, [](std::byte value) { return value == kUntouched; });
+        };
+        return untouched(bytes_.get()) && untouched(data() + size_);
+    }
+
+private:
+    static constexpr std::size_t kMargin = 1024;
+    static constexpr std::byte kUntouched{0xA5};
+    static constexpr std::align_val_t kAligned{64};
+    struct Delete {
+        void operator()(std::byte* bytes) const { ::operator delete(bytes, kAligned); }
+    };
+    std::size_t size_;
+    std::unique_ptr<std::byte, Delete> bytes_;
+};
+
+/// While one exists, oneDNN's loops run on the thread that it is on.
+class OneThread {
+public:
+    OneThread();
+    ~OneThread();
+    OneThread(const OneThread&) = delete;
+    OneThread& operator=(const OneThread&) = delete;
+
+private:
+    int before_;
+};
+
+}  // namespace matte::onednn
