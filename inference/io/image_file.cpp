@@ -22,7 +22,7 @@
 #include "inference/io/orientation.h"
 #include "inference/io/picture_header.h"
 #include "inference/io/picture_metadata.h"
-#include "inference/io/tiff_directory.h"
+#include "inference/io/tiff_decoder.h"
 
 namespace matte {
 namespace {
@@ -72,22 +72,6 @@ std::vector<std::uint8_t> essentialPng(std::span<const std::uint8_t> png) {
     return kept;
 }
 
-/// OpenCV turns a TIFF by its orientation, in part for 8 bits and fully for 16, and libtiff multiplies the colours by
-/// the alpha. This copy says that it is upright and already multiplied, so that the stored pixels come out.
-std::vector<std::uint8_t> plainTiff(std::span<const std::uint8_t> tiff) {
-    constexpr std::uint16_t kOrientation = 274, kExtraSamples = 338;
-    std::vector<std::uint8_t> plain(tiff.begin(), tiff.end());
-    const auto directory = TiffDirectory::open(tiff);
-    for (const std::uint16_t tag : {kOrientation, kExtraSamples}) {
-        const TiffField field = directory->field(tag);
-        if (field.count != 1 || field.valueBytes != 2) continue;
-        const bool little = tiff[0] == 'I';
-        plain[field.valueOffset] = little ? 1 : 0;
-        plain[field.valueOffset + 1] = little ? 0 : 1;
-    }
-    return plain;
-}
-
 /// OpenCV reads the masks of a 32-bit BMP only from a header with four of them; without that, it takes red for blue or
 /// the padding for alpha. This copy has such a header: the file's three masks, and none for the alpha.
 std::vector<std::uint8_t> fourMaskBmp(std::span<const std::uint8_t> bmp, Size size) {
@@ -123,26 +107,6 @@ cv::Mat decodeWithOpenCv(std::span<const std::uint8_t> bytes, const std::string&
     return decoded;
 }
 
-/// The colours of a picture that was stored as colour times alpha.
-void divideByAlpha(Image& image) {
-    for (int y = 0; y < image.size().height; ++y) {
-        std::uint8_t* pixel = image.row(y);
-        for (int x = 0; x < image.size().width; ++x, pixel += 4) {
-            const int alpha = std::max<int>(pixel[3], 1);
-            for (int c = 0; c < 3; ++c) pixel[c] = std::uint8_t(std::min(255, (pixel[c] * 255 + alpha / 2) / alpha));
-        }
-    }
-}
-
-void invertColors(Image& image) {
-    for (int y = 0; y < image.size().height; ++y) {
-        std::uint8_t* pixel = image.row(y);
-        for (int x = 0; x < image.size().width; ++x, pixel += 4) {
-            for (int c = 0; c < 3; ++c) pixel[c] = std::uint8_t(255 - pixel[c]);
-        }
-    }
-}
-
 /// Grey, BGR or BGRA of 8 or 16 bits to rgba8. A band of rows at a time, so that a 16-bit picture never exists twice.
 Image toRgba(const cv::Mat& decoded, const std::string& name) {
     constexpr int kBandRows = 64;
@@ -163,15 +127,6 @@ Image toRgba(const cv::Mat& decoded, const std::string& name) {
         cv::Mat out = target.rowRange(rows);
         cv::cvtColor(band, out, conversion);
     }
-    return image;
-}
-
-Image decodeTiff(std::span<const std::uint8_t> bytes, const PictureHeader& header, const std::string& name) {
-    const cv::Mat decoded = decodeWithOpenCv(plainTiff(bytes), name);
-    Image image = toRgba(decoded, name);
-    // libtiff turns 8-bit grey the right way round by itself; 16-bit samples come as they are stored.
-    if (header.whiteIsZero && decoded.depth() == CV_16U) invertColors(image);
-    if (header.premultiplied) divideByAlpha(image);
     return image;
 }
 

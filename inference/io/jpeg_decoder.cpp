@@ -94,12 +94,22 @@ public:
                 JSAMPROW row = image.row(int(info_.output_scanline));
                 jpeg_read_scanlines(&info_, &row, 1);
             }
+            if (lacksScans()) Reporter::fail(reinterpret_cast<j_common_ptr>(&info_), Fault::cutOff);
             jpeg_finish_decompress(&info_);
         }
         check();
     }
 
 private:
+    /// Where a component has no scan, or a progressive one not the scan of its blocks' means, libjpeg shows grey and
+    /// says nothing.
+    [[nodiscard]] bool lacksScans() const {
+        for (int i = 0; i < info_.num_components; ++i) {
+            if (info_.comp_info[i].quant_table == nullptr) return true;  // taken when its first scan begins
+            if (info_.progressive_mode && info_.coef_bits[i][0] < 0) return true;
+        }
+        return false;
+    }
     void check() const {
         if (reporter_.fault == Fault::cutOff) refuseCutOff(name_);
         if (reporter_.fault == Fault::damaged) refuseDamaged(name_);

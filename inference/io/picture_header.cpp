@@ -74,7 +74,7 @@ void checkTiffData(const TiffDirectory& directory, Size size, std::uint64_t file
     if (!packed && held < needed) refuseCutOff(name);
 }
 
-/// Neither libtiff nor OpenCV turns others to red, green and blue.
+/// libtiff turns no others to red, green and blue.
 void checkTiffChannels(std::uint32_t channels, std::uint32_t bits, std::uint32_t photometric, const std::string& name) {
     constexpr std::uint32_t kMost = 4, kInks = 5;
     if (channels > kMost) {
@@ -107,16 +107,10 @@ PictureHeader inspectTiff(const Bytes& file, const std::string& name) {
                                      (sampleFormat == 3 ? "floating-point" : "whole-number") +
                                      " samples, which are not supported: save it with 8 or 16 bits a channel.");
     }
-    // OpenCV has libtiff join planes of 8 bits, and reads 16-bit samples as if they lay side by side.
-    if (bits == 16 && directory->valueOf(kPlanar, 1) == 2 && directory->valueOf(kSamplesPerPixel, 1) > 2) {
-        throw Error(Area::input, name + " holds 16-bit colours in separate planes, which is not supported: save it " +
-                                     "with interleaved channels or with 8 bits a channel.");
-    }
     checkTiffChannels(directory->valueOf(kSamplesPerPixel, 1), bits, directory->valueOf(kPhotometric, 1), name);
     checkTiffData(*directory, size, file.size(), name);
     PictureHeader header{PictureFormat::tiff, size};
     header.premultiplied = directory->valueOf(kExtraSamples, 0) == 1;
-    header.whiteIsZero = directory->valueOf(kPhotometric, 1) == 0;
     return header;
 }
 

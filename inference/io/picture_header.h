@@ -17,7 +17,6 @@ struct PictureHeader {
     PictureFormat format = PictureFormat::jpeg;
     Size size;  ///< as stored, before it is turned upright; 0x0 for JPEG, whose decoder reads it itself
     bool premultiplied = false;      ///< the colours are stored multiplied by the alpha
-    bool whiteIsZero = false;        ///< a TIFF whose grey samples count from white to black
     bool masksWithoutAlpha = false;  ///< a 32-bit BMP that says where its three colours lie, and has no alpha
 };
 
