@@ -45,6 +45,10 @@ struct LookOptions {
 /// --background, --placement, --position, --threshold, --softness and --no-decontaminate. `videoNote` is said of
 /// video:PATH.
 void addLookOptions(CLI::App* app, LookOptions& options, const std::string& videoNote);
+/// --threshold and --softness alone.
+void addEdgeOptions(CLI::App* app, Look& look);
+/// Throws Error(usage) for either outside of its range.
+void checkEdge(const Look& look);
 /// Throws Error(usage) for a value outside of 0 to 1, also for a NaN, which CLI11's own check lets through.
 void checkUnitInterval(const char* option, float value);
 /// Throws Error(usage) for what is out of its range, or no background; reads no file.
