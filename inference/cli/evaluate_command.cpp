@@ -157,8 +157,8 @@ private:
     }
 
     void photo(const Work& work) {
-        const auto picture = readImage(work.photo.photo);
-        const Planes truth = readMatte(work.photo.matte, picture->size());
+        const auto picture = readImage(work.photo.photo, stop_);
+        const Planes truth = readMatte(work.photo.matte, picture->size(), stop_);
         const auto cutout = engine_->cutOut(picture, stop_);
         const Planes alpha = planeOf(engine_->matte(*cutout, look_, picture->size(), stop_), 0);
         report_.photo(work.folder.string(), work.photo.photo, scoreMatte(alpha, truth));
@@ -169,10 +169,10 @@ private:
         if (!work.source) {
             Frame frame;
             for (const MattePair& pair : work.frames) {
-                frame.image = readImage(pair.photo);
+                frame.image = readImage(pair.photo, stop_);
                 frame.captured = std::chrono::steady_clock::now();
                 std::optional<Planes> truth;
-                if (!pair.matte.empty()) truth = readMatte(pair.matte, frame.image->size());
+                if (!pair.matte.empty()) truth = readMatte(pair.matte, frame.image->size(), stop_);
                 see(frame, truth ? &*truth : nullptr);
                 ++frame.number;
             }

@@ -58,12 +58,12 @@ Background checkedBackground(const LookOptions& options) {
     return parseBackground(options.background);
 }
 
-Look readLook(const LookOptions& options, const Background& background, bool isNeeded) {
+Look readLook(const LookOptions& options, const Background& background, bool isNeeded, const std::stop_token& stop) {
     Look look = options.look;
     look.background = background;
     look.background.placement = options.look.background.placement;
     look.background.position = options.look.background.position;
-    if (background.kind == Background::Kind::image && isNeeded) readBackground(look.background);
+    if (background.kind == Background::Kind::image && isNeeded) readBackground(look.background, stop);
     return look;
 }
 

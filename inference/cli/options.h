@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <stop_token>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -53,7 +54,7 @@ void checkEdge(const Look& look);
 void checkUnitInterval(const char* option, float value);
 /// Throws Error(usage) for what is out of its range, or no background; reads no file.
 Background checkedBackground(const LookOptions& options);
-/// The whole look; a background from a file is read, if it `isNeeded`. Throws Error(input).
-Look readLook(const LookOptions& options, const Background& background, bool isNeeded);
+/// The whole look; a background from a file is read, if it `isNeeded`. Throws Error(input) and Cancelled.
+Look readLook(const LookOptions& options, const Background& background, bool isNeeded, const std::stop_token& stop);
 
 }  // namespace matte

@@ -13,8 +13,8 @@
 namespace matte {
 namespace {
 
-/// OpenCV refuses anything longer.
-constexpr std::uint64_t kMaxSide = 1 << 20;
+/// libpng takes nothing longer, neither reading nor writing.
+constexpr std::uint64_t kMaxSide = 1'000'000;
 
 /// CRC-32 of ISO 3309, as PNG's annex D defines it.
 std::uint32_t crc(std::span<const std::uint8_t> bytes) {
@@ -159,15 +159,22 @@ PictureHeader inspectBmp(const Bytes& file, const std::string& name) {
 
 Size checkedSize(std::uint64_t width, std::uint64_t height, const std::string& name) {
     if (width == 0 || height == 0) throw Error(Area::input, name + " has no pixels: open another picture.");
-    if (width > kMaxSide || height > kMaxSide || width * height > Image::kMaxPixels) {
+    const bool tooMany = width > Image::kMaxPixels || height > Image::kMaxPixels || width * height > Image::kMaxPixels;
+    if (tooMany || width > kMaxSide || height > kMaxSide) {
         throw Error(Area::input, name + " claims to be " + std::to_string(width) + "x" + std::to_string(height) +
-                                     " pixels, which is too large: scale it to at most 200 megapixels.");
+                                     " pixels, which is too large: scale it to at most " +
+                                     (tooMany ? "200 megapixels." : std::to_string(kMaxSide) + " pixels a side."));
     }
     return {int(width), int(height)};
 }
 
 void refuseCutOff(const std::string& name) {
     throw Error(Area::input, name + " ends before its picture does: copy or download it again.");
+}
+
+void refuseForMemory(const std::string& name) {
+    throw Error(Area::input,
+                "There is not enough memory for " + name + ": close other programs or scale the picture down.");
 }
 
 void refuseDamaged(const std::string& name) {

@@ -27,10 +27,12 @@ PictureHeader inspectPicture(std::span<const std::uint8_t> bytes, const std::str
 /// Whether the first bytes of a file are those of one of the five formats. 16 are enough.
 bool beginsAsPicture(std::span<const std::uint8_t> bytes);
 
-/// Throws Error(input) for a picture with no pixels or with more than Image::kMaxPixels.
+/// Throws Error(input) for a picture with no pixels, with more than Image::kMaxPixels or with a side that is longer
+/// than PNG files have in practice.
 Size checkedSize(std::uint64_t width, std::uint64_t height, const std::string& name);
 
 [[noreturn]] void refuseCutOff(const std::string& name);
+[[noreturn]] void refuseForMemory(const std::string& name);
 [[noreturn]] void refuseDamaged(const std::string& name);
 
 }  // namespace matte

@@ -93,7 +93,7 @@ Tiff open(Source& source) {
 }
 
 /// Whether the data of each strip or tile is as long as its pixels.
-bool hasWholeStrips(TIFF* tiff, std::span<const std::uint8_t> file) {
+bool hasWholeStrips(TIFF* tiff, std::span<const std::uint8_t> file, const DecodeBudget& budget) {
     std::uint16_t compression = 0, bitOrder = 0;
     std::uint32_t rowsPerStrip = 0, height = 0;
     TIFFGetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &compression);
@@ -106,6 +106,7 @@ bool hasWholeStrips(TIFF* tiff, std::span<const std::uint8_t> file) {
     const std::uint32_t perPlane = (height - 1) / rowsPerStrip + 1;
     std::vector<std::uint8_t> turned;
     for (std::uint32_t i = 0; i < count; ++i) {
+        budget.check();
         auto data = Bytes(file).part(TIFFGetStrileOffset(tiff, i), TIFFGetStrileByteCount(tiff, i));
         if (bitOrder == FILLORDER_LSB2MSB) {
             turned.assign(data.begin(), data.end());
@@ -208,16 +209,19 @@ void divideByAlpha(Image& image) {
 
 }  // namespace
 
-Image decodeTiff(std::span<const std::uint8_t> bytes, const PictureHeader& header, const std::string& name) {
+Image decodeTiff(std::span<const std::uint8_t> bytes, const PictureHeader& header, DecodeBudget& budget) {
+    const std::string& name = budget.name();
+    budget.begin(header.size);
     Source source{bytes};
     const Tiff tiff = open(source);
-    if (!tiff || !hasWholeStrips(tiff.get(), bytes)) refuseDamaged(name);
+    if (!tiff || !hasWholeStrips(tiff.get(), bytes, budget)) refuseDamaged(name);
     leaveColors(tiff.get());
     Reader reader(tiff.get(), name);
     if (reader.size() != header.size) refuseDamaged(name);
     Image image(header.size, PixelFormat::rgba8);
     const int bandRows = reader.bandRows();
     for (int y = 0; y < header.size.height; y += bandRows) {
+        budget.check();
         const int rows = std::min(bandRows, header.size.height - y);
         if (!reader.read(image, y, rows) || source.damaged) refuseDamaged(name);
     }

@@ -6,15 +6,15 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "inference/image.h"
+#include "inference/io/decode_budget.h"
 #include "inference/io/picture_header.h"
 
 namespace matte {
 
-/// rgba8 with straight alpha, as stored (not turned upright); `header` is inspectPicture()'s. Throws Error(input) with
-/// `name` in the sentence: damaged in any part, or of a kind that libtiff can't show.
-Image decodeTiff(std::span<const std::uint8_t> bytes, const PictureHeader& header, const std::string& name);
+/// rgba8 with straight alpha, as stored (not turned upright); `header` is inspectPicture()'s. Throws Error(input):
+/// damaged in any part, or of a kind that libtiff can't show; and Cancelled.
+Image decodeTiff(std::span<const std::uint8_t> bytes, const PictureHeader& header, DecodeBudget& budget);
 
 }  // namespace matte

@@ -147,37 +147,20 @@ TEST(AbsurdDimensions, WithoutPixelsAreRefused) {
     }
 }
 
-/// A JPEG of one block and its scans; `frame` is its kind and its components. Both codes of a single bit stand for 0.
-FileBytes blockJpeg(std::uint8_t frame, int components, const std::vector<FileBytes>& scans) {
-    FileBytes header{0xFF, frame, 0, std::uint8_t(8 + 3 * components), 8, 0, 8, 0, 8, std::uint8_t(components)};
-    for (int i = 1; i <= components; ++i) header = joined({header, {std::uint8_t(i), 0x11, 0}});
-    FileBytes file = joined({{0xFF, 0xD8, 0xFF, 0xDB, 0, 67, 0}, FileBytes(64, 1), header});
-    for (const bool details : {false, true}) {
-        const std::uint8_t table = details ? 0x10 : 0;
-        file = joined({file, {0xFF, 0xC4, 0, 20, table, 1}, FileBytes(15), {0}});
-    }
-    for (const auto& scan : scans) file = joined({file, scan});
-    return joined({file, {0xFF, 0xD9}});
-}
-/// Of one component, the coefficients from `first` to `last`.
-FileBytes scanOf(std::uint8_t component, std::uint8_t first, std::uint8_t last) {
-    return {0xFF, 0xDA, 0, 8, 1, component, 0, first, last, 0, 0x3F};
-}
-constexpr std::uint8_t kBaseline = 0xC0, kProgressive = 0xC2;
-
 /// A progressive JPEG whose first scan is repeated; each costs a decoder a pass over all the blocks.
 FileBytes repeatedScans(int scans) {
-    return blockJpeg(kProgressive, 1, std::vector<FileBytes>(std::size_t(scans), scanOf(1, 0, 0)));
+    return test::progressiveJpeg({8, 8}, std::vector<FileBytes>(std::size_t(scans), test::emptyScan(1, 0, 0)));
 }
 
 // libjpeg would show grey, and gives no warning.
 TEST(JpegWithoutAScan, IsRefused) {
-    const FileBytes first = scanOf(1, 0, 63), second = scanOf(2, 0, 63), third = scanOf(3, 0, 63);
-    EXPECT_TRUE(decodeOrRefuse(blockJpeg(kBaseline, 3, {first, second, third})));
-    EXPECT_FALSE(decodeOrRefuse(blockJpeg(kBaseline, 3, {first, third})));
-    const FileBytes means = scanOf(1, 0, 0), details = scanOf(1, 1, 63);
-    EXPECT_TRUE(decodeOrRefuse(blockJpeg(kProgressive, 1, {means, details})));
-    EXPECT_FALSE(decodeOrRefuse(blockJpeg(kProgressive, 1, {details})));
+    const FileBytes first = test::emptyScan(1, 0, 63), second = test::emptyScan(2, 0, 63);
+    const FileBytes third = test::emptyScan(3, 0, 63);
+    EXPECT_TRUE(decodeOrRefuse(test::baselineJpeg({8, 8}, 3, {first, second, third})));
+    EXPECT_FALSE(decodeOrRefuse(test::baselineJpeg({8, 8}, 3, {first, third})));
+    const FileBytes means = test::emptyScan(1, 0, 0), details = test::emptyScan(1, 1, 63);
+    EXPECT_TRUE(decodeOrRefuse(test::progressiveJpeg({8, 8}, {means, details})));
+    EXPECT_FALSE(decodeOrRefuse(test::progressiveJpeg({8, 8}, {details})));
 }
 
 TEST(ScanBomb, IsRefused) {
