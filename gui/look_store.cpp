@@ -30,6 +30,12 @@ private:
     QString group_;
 };
 
+/// What a file that doesn't say means: until version 2 a new Look's edge was harder, and it stays as it was.
+float usualSoftness(const QSettings& store) {
+    constexpr int kSince = 3;
+    return store.value("version", kSince).toInt() < kSince ? 0.6F : Look{}.softness;
+}
+
 }  // namespace
 
 Look loadLook(const QSettings& store, const QString& group) {
@@ -48,7 +54,7 @@ Look loadLook(const QSettings& store, const QString& group) {
     background.placement = storedChoice(from.value("placement").toInt(), background.placement, Placement::stretch);
     background.position = from.number("position", background.position, 0, 1);
     look.threshold = from.number("threshold", look.threshold, 0, 1);
-    look.softness = from.number("softness", look.softness, 0, 1);
+    look.softness = from.number("softness", usualSoftness(store), 0, 1);
     look.decontaminate = from.flag("decontaminate", look.decontaminate);
     look.lightWrap = from.number("lightWrap", look.lightWrap, 0, 1);
     look.stand.mirrored = from.flag("mirrored", look.stand.mirrored);

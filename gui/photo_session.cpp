@@ -114,7 +114,9 @@ void PhotoSession::loadBackground(const QString& path) {
               Background background;
               background.imagePath = path.toStdString();
               try {
-                  readBackground(background);
+                  readBackground(background, stop);
+              } catch (const Cancelled&) {
+                  throw;
               } catch (...) {
                   Q_EMIT backgroundFailed(path);
                   throw;
@@ -247,7 +249,7 @@ void PhotoSession::openNow(const PhotoSource& source, std::stop_token stop) {
     photo.path = QString::fromStdString(source.file.string());
     Q_EMIT busyChanged(tr("Reading %1").arg(source.name));
     const Stopwatch decode;
-    photo.image = source.file.empty() ? fromQImage(source.pixels) : readImage(source.file);
+    photo.image = source.file.empty() ? fromQImage(source.pixels) : readImage(source.file, stop);
     photo.times.push_back({"decode", decode.ms()});
     stopIfAsked(stop);
     const Size small = previewSize(photo.image->size());

@@ -40,7 +40,7 @@ struct LiveSettings {
 };
 
 struct Settings {
-    static constexpr int kVersion = 2;  ///< of the layout of the file; a later one is read as far as it is understood
+    static constexpr int kVersion = 3;  ///< of the layout of the file; a later one is read as far as it is understood
     static constexpr int kMaxRecent = 10;
 
     QByteArray geometry;

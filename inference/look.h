@@ -45,7 +45,7 @@ struct Stand {
 struct Look {
     Background background;
     float threshold = 0.5F;     ///< 0 to 1: alpha of the edge's middle; lower keeps more of the person
-    float softness = 0.6F;      ///< 0 to 1: 1 leaves the edge as it was found, 0 makes it hard
+    float softness = 1;         ///< 0 to 1: 1 leaves the edge as it was found, 0 makes it hard
     bool decontaminate = true;  ///< remove the old background's colour from the edge
     float lightWrap = 0;        ///< 0 to 1: how much of the new background's light falls on the person's edge
     Stand stand;

@@ -6,7 +6,7 @@
 # OpenCV in its small packages: libopencv-dev would bring VTK and Qt 5 with it.
 buildPackages=(g++ cmake ninja-build pkg-config libdnnl-dev libopencv-core-dev libopencv-imgproc-dev
     libopencv-imgcodecs-dev libavfilter-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev
-    libpipewire-0.3-dev libdbus-1-dev libjpeg-dev liblcms2-dev zlib1g-dev nlohmann-json3-dev
+    libpipewire-0.3-dev libdbus-1-dev libjpeg-dev libpng-dev libtiff-dev libwebp-dev liblcms2-dev zlib1g-dev nlohmann-json3-dev
     libcli11-dev qt6-base-dev libglew-dev)
 windowPackages=(libgl1-mesa-dri qt6-wayland fonts-dejavu-core)
 # clang 14 is in both distributions; another clang-format would format otherwise.

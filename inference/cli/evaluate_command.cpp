@@ -25,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const char* const kFooter =
+    "The mattes are those that other commands and the window make, with the same threshold, softness and steadiness.\n"
     "Layout: the true matte of NAME.jpg is NAME.png or NAME-matte.png beside it, grey, as large as the photo, white "
     "for\n"
     "the person; that of NAME.png is NAME-matte.png. Folders below DIR are searched too and get lines of their own.\n"
@@ -66,10 +67,13 @@ Planes planeOf(const Image& image, int channel) {
 class Evaluation {
 public:
     Evaluation(const EvaluateOptions& options, std::stop_token stop)
-        : options_(options), stop_(std::move(stop)), model_(findModel(options.model)), report_(options.json, model_) {
+        : options_(options),
+          stop_(std::move(stop)),
+          model_(findModel(options.model)),
+          look_(options.look),
+          report_(options.json, model_) {
         look_.background.kind = Background::Kind::transparent;
-        look_.softness = 1;  // the matte as it was found
-        look_.steadiness = options.steadiness.value_or(look_.steadiness);
+        checkEdge(look_);
         checkUnitInterval("--steadiness", look_.steadiness);
         for (const std::string& input : options.inputs) find(input);
         if (work_.empty()) {
@@ -153,8 +157,8 @@ private:
     }
 
     void photo(const Work& work) {
-        const auto picture = readImage(work.photo.photo);
-        const Planes truth = readMatte(work.photo.matte, picture->size());
+        const auto picture = readImage(work.photo.photo, stop_);
+        const Planes truth = readMatte(work.photo.matte, picture->size(), stop_);
         const auto cutout = engine_->cutOut(picture, stop_);
         const Planes alpha = planeOf(engine_->matte(*cutout, look_, picture->size(), stop_), 0);
         report_.photo(work.folder.string(), work.photo.photo, scoreMatte(alpha, truth));
@@ -165,10 +169,10 @@ private:
         if (!work.source) {
             Frame frame;
             for (const MattePair& pair : work.frames) {
-                frame.image = readImage(pair.photo);
+                frame.image = readImage(pair.photo, stop_);
                 frame.captured = std::chrono::steady_clock::now();
                 std::optional<Planes> truth;
-                if (!pair.matte.empty()) truth = readMatte(pair.matte, frame.image->size());
+                if (!pair.matte.empty()) truth = readMatte(pair.matte, frame.image->size(), stop_);
                 see(frame, truth ? &*truth : nullptr);
                 ++frame.number;
             }
@@ -252,7 +256,9 @@ CLI::App* addEvaluateCommand(CLI::App& app, EvaluateOptions& options) {
     evaluate->add_option("--engine", options.engine, "What computes: auto, cpu or cuda")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
         ->type_name("WHICH");
-    evaluate->add_option("--steadiness", options.steadiness, "Sequences: how steady live mattes are kept, 0 to 1")
+    addEdgeOptions(evaluate, options.look);
+    evaluate->add_option("--steadiness", options.look.steadiness, "Sequences: how steady live mattes are kept, 0 to 1")
+        ->capture_default_str()
         ->type_name("S");
     evaluate->add_flag("--json", options.json, "Print one JSON object, with every photo's scores");
     evaluate->add_flag("--quiet", options.quiet, "Show no progress");

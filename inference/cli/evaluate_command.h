@@ -2,13 +2,13 @@
 // matte-cli evaluate: how good a model's mattes are, as an engine makes them. Main thread.
 #pragma once
 
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "inference/engine.h"
 #include "inference/exit_code.h"
+#include "inference/look.h"
 
 namespace CLI {
 class App;
@@ -23,7 +23,7 @@ struct EvaluateOptions {
     std::string model;       ///< a file or a name; empty: the default one
     std::string engine = "auto";
     bool sequence = false;
-    std::optional<float> steadiness;  ///< of live pictures; else the default
+    Look look;  ///< threshold, softness and, of sequences, steadiness: what users get unless others are asked for
     bool json = false, quiet = false;
 };
 

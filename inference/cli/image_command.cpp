@@ -57,11 +57,12 @@ std::unique_ptr<Engine> openEngine(const ImageOptions& options, const fs::path& 
                                     std::make_shared<const ladder::Model>(ladder::Model::load(file)), options.engine);
 }
 
-Session openSession(const ImageOptions& options, const Background& background) {
+Session openSession(const ImageOptions& options, const Background& background, const std::stop_token& stop) {
     const Stopwatch watch;
     Session session;
     session.model = findModel(options.model);
-    session.look = readLook(options.look, background, !options.matteOnly);  // of a video behind, the first frame
+    // Of a video behind, the first frame.
+    session.look = readLook(options.look, background, !options.matteOnly, stop);
     session.method = options.method;
     session.engine = openEngine(options, session.model);
     session.loadMs = watch.ms();
@@ -95,7 +96,7 @@ StageTimes processPicture(const Session& session,
     const Stopwatch whole;
     StageTimes times;
     auto watch = begin(0, "reading");
-    const auto picture = readImage(pair.input);
+    const auto picture = readImage(pair.input, stop);
     size = picture->size();
     times.push_back({"decode", watch.ms()});
 
@@ -209,7 +210,7 @@ ExitCode runImageCommand(const ImageOptions& options, std::stop_token stop) {
     for (const auto& failure : inputs.failures) report.failed(failure.word, failure.error);
     if (pairs.empty()) return report.finish();
 
-    const Session session = openSession(options, background);
+    const Session session = openSession(options, background, stop);
     ProgressBar progress(int(pairs.size()) * kSteps, !options.quiet);
     report.session(session);
     for (std::size_t i = 0; i < pairs.size(); ++i) {

@@ -21,6 +21,20 @@ void addEngineChoices(CLI::App* app, EngineOptions& engine) {
               {{"fast", Precision::fast}, {"fp32", Precision::fp32}});
 }
 
+void addEdgeOptions(CLI::App* app, Look& look) {
+    app->add_option("--threshold", look.threshold, "Where the edge lies, 0 to 1; lower keeps more")
+        ->capture_default_str()
+        ->type_name("T");
+    app->add_option("--softness", look.softness, "How soft the edge is, 0 to 1; 1 leaves it as it was found")
+        ->capture_default_str()
+        ->type_name("S");
+}
+
+void checkEdge(const Look& look) {
+    checkUnitInterval("--threshold", look.threshold);
+    checkUnitInterval("--softness", look.softness);
+}
+
 void addLookOptions(CLI::App* app, LookOptions& options, const std::string& videoNote) {
     app->add_option("--background", options.background,
                     "blur, blur:N (1 to 100), color:#rrggbb, image:PATH, video:PATH" + videoNote + " or transparent")
@@ -32,30 +46,24 @@ void addLookOptions(CLI::App* app, LookOptions& options, const std::string& vide
                     "Where it lies if it is wider or taller than the photo, 0 (left or top) to 1")
         ->capture_default_str()
         ->type_name("P");
-    app->add_option("--threshold", options.look.threshold, "Where the edge lies, 0 to 1; lower keeps more")
-        ->capture_default_str()
-        ->type_name("T");
-    app->add_option("--softness", options.look.softness, "How soft the edge is, 0 to 1")
-        ->capture_default_str()
-        ->type_name("S");
+    addEdgeOptions(app, options.look);
     app->add_flag_callback(
         "--no-decontaminate", [&options] { options.look.decontaminate = false; },
         "Leave the old background's colour on the edge");
 }
 
 Background checkedBackground(const LookOptions& options) {
-    checkUnitInterval("--threshold", options.look.threshold);
-    checkUnitInterval("--softness", options.look.softness);
+    checkEdge(options.look);
     checkUnitInterval("--position", options.look.background.position);
     return parseBackground(options.background);
 }
 
-Look readLook(const LookOptions& options, const Background& background, bool isNeeded) {
+Look readLook(const LookOptions& options, const Background& background, bool isNeeded, const std::stop_token& stop) {
     Look look = options.look;
     look.background = background;
     look.background.placement = options.look.background.placement;
     look.background.position = options.look.background.position;
-    if (background.kind == Background::Kind::image && isNeeded) readBackground(look.background);
+    if (background.kind == Background::Kind::image && isNeeded) readBackground(look.background, stop);
     return look;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <stop_token>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -45,11 +46,15 @@ struct LookOptions {
 /// --background, --placement, --position, --threshold, --softness and --no-decontaminate. `videoNote` is said of
 /// video:PATH.
 void addLookOptions(CLI::App* app, LookOptions& options, const std::string& videoNote);
+/// --threshold and --softness alone.
+void addEdgeOptions(CLI::App* app, Look& look);
+/// Throws Error(usage) for either outside of its range.
+void checkEdge(const Look& look);
 /// Throws Error(usage) for a value outside of 0 to 1, also for a NaN, which CLI11's own check lets through.
 void checkUnitInterval(const char* option, float value);
 /// Throws Error(usage) for what is out of its range, or no background; reads no file.
 Background checkedBackground(const LookOptions& options);
-/// The whole look; a background from a file is read, if it `isNeeded`. Throws Error(input).
-Look readLook(const LookOptions& options, const Background& background, bool isNeeded);
+/// The whole look; a background from a file is read, if it `isNeeded`. Throws Error(input) and Cancelled.
+Look readLook(const LookOptions& options, const Background& background, bool isNeeded, const std::stop_token& stop);
 
 }  // namespace matte

@@ -95,7 +95,7 @@ ExitCode runVideoCommand(const VideoOptions& options, std::stop_token stop) {
     VideoExport job{options.input, options.output, {}, options.matteOnly};
     // Before the model is loaded.
     checkVideoTarget(job.output, background.kind == Background::Kind::transparent && !options.matteOnly);
-    job.look = readLook(options.look, background, !options.matteOnly);
+    job.look = readLook(options.look, background, !options.matteOnly, stop);
     job.look.fineDetail = true;  // there is time for it
     const auto engine = Engine::create(loadNetwork(options.model), options.engine);
     for (const auto& warning : engine->info().warnings) printMessage(warning);

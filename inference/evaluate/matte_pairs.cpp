@@ -53,8 +53,8 @@ std::vector<MattePair> findMattePairs(const fs::path& folder) {
     return pairs;
 }
 
-Planes readMatte(const fs::path& path, Size photo) {
-    const auto image = readImage(path);
+Planes readMatte(const fs::path& path, Size photo, const std::stop_token& stop) {
+    const auto image = readImage(path, stop);
     if (image->size() != photo) {
         throw Error(Area::input,
                     "The matte " + path.string() + " is not as large as its photo: both must be of one size.");

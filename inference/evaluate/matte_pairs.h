@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <stop_token>
 #include <vector>
 
 #include "inference/image.h"
@@ -19,7 +20,8 @@ struct MattePair {
 /// folder can't be read.
 std::vector<MattePair> findMattePairs(const std::filesystem::path& folder);
 
-/// A matte from its file, [h, w, 1] of 0 to 1. Throws Error(input), also when it is not of the photo's size.
-Planes readMatte(const std::filesystem::path& path, Size photo);
+/// A matte from its file, [h, w, 1] of 0 to 1. Throws Error(input), also when it is not of the photo's size, and
+/// Cancelled.
+Planes readMatte(const std::filesystem::path& path, Size photo, const std::stop_token& stop = {});
 
 }  // namespace matte

@@ -28,14 +28,15 @@ bool isPicture(const fs::path& path) {
     return beginsAsPicture({begin.data(), std::size_t(file.gcount())});
 }
 
-std::shared_ptr<const Image> firstFrame(const fs::path& path) {
+std::shared_ptr<const Image> firstFrame(const fs::path& path, const std::stop_token& stop) {
     CaptureSettings settings;
     settings.paced = false;
     const auto source = openVideo(path, settings);
     if (source->info().size.pixels() > kLargestVideo) {
         throw Error(Area::input, path.string() + " has larger pictures than 7680x4320: scale the video down first.");
     }
-    const auto frame = source->read({});
+    const auto frame = source->read(stop);
+    stopIfAsked(stop);
     if (!frame) {
         throw Error(Area::input, path.string() + " has no picture that can be read: choose another video.");
     }
@@ -50,11 +51,11 @@ std::shared_ptr<const Image> firstFrame(const fs::path& path) {
 
 }  // namespace
 
-void readBackground(Background& background) {
+void readBackground(Background& background, const std::stop_token& stop) {
     const fs::path path = background.imagePath;
     // A damaged picture is told of as one.
     background.moving = !hasImageExtension(path) && !isPicture(path);
-    background.image = background.moving ? firstFrame(path) : readImage(path);
+    background.image = background.moving ? firstFrame(path, stop) : readImage(path, stop);
 }
 
 bool hasVideoExtension(const fs::path& path) {

@@ -40,12 +40,14 @@ std::optional<Frame> FolderSource::read(std::stop_token stop) {
         const auto number = clock_.next(stop);
         if (!number || (*number >= pictures_.size() && !repeat_)) return std::nullopt;
         try {
-            auto image = readImage(pictures_[*number % pictures_.size()]);
+            auto image = readImage(pictures_[*number % pictures_.size()], stop);
             {
                 const std::lock_guard lock(mutex_);
                 info_.size = image->size();
             }
             return Frame{std::move(image), *number, clock_.due()};
+        } catch (const Cancelled&) {
+            return std::nullopt;
         } catch (const Error&) {
             if (++unreadable >= pictures_.size()) throw;
         }

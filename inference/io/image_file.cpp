@@ -18,11 +18,14 @@
 #include "inference/error.h"
 #include "inference/io/bytes.h"
 #include "inference/io/color_profile.h"
+#include "inference/io/decode_budget.h"
 #include "inference/io/jpeg_decoder.h"
 #include "inference/io/orientation.h"
 #include "inference/io/picture_header.h"
 #include "inference/io/picture_metadata.h"
-#include "inference/io/tiff_directory.h"
+#include "inference/io/png_decoder.h"
+#include "inference/io/tiff_decoder.h"
+#include "inference/io/webp_decoder.h"
 
 namespace matte {
 namespace {
@@ -30,7 +33,7 @@ namespace {
 /// OpenCV counts an encoded picture's bytes in an int.
 constexpr std::uintmax_t kMaxFileBytes = (std::uintmax_t(1) << 31) - 1;
 
-/// OpenCV 4.6 writes why it can't decode a file to std::cerr. Our Error says it, so nothing is shown while this lives;
+/// OpenCV 4.6 writes why it can't decode a BMP to std::cerr. Our Error says it, so nothing is shown while this lives;
 /// the program itself writes its messages elsewhere. Any number of threads may hold one.
 class SilentCerr {
 public:
@@ -57,37 +60,6 @@ private:
     }
 };
 
-/// The chunks that make up the picture. The rest (profiles, text, times) is left out because libpng prints a warning on
-/// stderr for each oddity in it, and common programs write such files.
-std::vector<std::uint8_t> essentialPng(std::span<const std::uint8_t> png) {
-    const Bytes file(png);
-    std::vector<std::uint8_t> kept(png.begin(), png.begin() + 8);
-    for (std::uint64_t at = 8; file.has(at, 12);) {
-        const auto chunk = file.part(at, 12 + std::uint64_t(file.big(at, 4)));
-        for (const char* name : {"IHDR", "PLTE", "tRNS", "IDAT", "IEND"}) {
-            if (file.is(at + 4, name)) kept.insert(kept.end(), chunk.begin(), chunk.end());
-        }
-        at += chunk.size();
-    }
-    return kept;
-}
-
-/// OpenCV turns a TIFF by its orientation, in part for 8 bits and fully for 16, and libtiff multiplies the colours by
-/// the alpha. This copy says that it is upright and already multiplied, so that the stored pixels come out.
-std::vector<std::uint8_t> plainTiff(std::span<const std::uint8_t> tiff) {
-    constexpr std::uint16_t kOrientation = 274, kExtraSamples = 338;
-    std::vector<std::uint8_t> plain(tiff.begin(), tiff.end());
-    const auto directory = TiffDirectory::open(tiff);
-    for (const std::uint16_t tag : {kOrientation, kExtraSamples}) {
-        const TiffField field = directory->field(tag);
-        if (field.count != 1 || field.valueBytes != 2) continue;
-        const bool little = tiff[0] == 'I';
-        plain[field.valueOffset] = little ? 1 : 0;
-        plain[field.valueOffset + 1] = little ? 0 : 1;
-    }
-    return plain;
-}
-
 /// OpenCV reads the masks of a 32-bit BMP only from a header with four of them; without that, it takes red for blue or
 /// the padding for alpha. This copy has such a header: the file's three masks, and none for the alpha.
 std::vector<std::uint8_t> fourMaskBmp(std::span<const std::uint8_t> bmp, Size size) {
@@ -107,7 +79,11 @@ std::vector<std::uint8_t> fourMaskBmp(std::span<const std::uint8_t> bmp, Size si
     return plain;
 }
 
-cv::Mat decodeWithOpenCv(std::span<const std::uint8_t> bytes, const std::string& name) {
+/// OpenCV reads what is stored as it is, and the file holds all of it.
+Image decodeBmp(std::span<const std::uint8_t> bytes, const PictureHeader& header, DecodeBudget& budget) {
+    budget.begin(header.size);
+    std::vector<std::uint8_t> plain;
+    if (header.masksWithoutAlpha) bytes = plain = fourMaskBmp(bytes, header.size);
     // OpenCV takes no const data, and changes none.
     const cv::Mat encoded(1, int(bytes.size()), CV_8UC1, const_cast<std::uint8_t*>(bytes.data()));
     const SilentCerr silent;
@@ -115,81 +91,33 @@ cv::Mat decodeWithOpenCv(std::span<const std::uint8_t> bytes, const std::string&
     try {
         cv::imdecode(encoded, cv::IMREAD_UNCHANGED, &decoded);
     } catch (const cv::Exception& error) {
-        if (error.code != cv::Error::StsNoMem) refuseDamaged(name);
-        throw Error(Area::input,
-                    "There is not enough memory for " + name + ": close other programs or scale the picture down.");
+        if (error.code == cv::Error::StsNoMem) refuseForMemory(budget.name());
+        refuseDamaged(budget.name());
     }
-    if (decoded.empty()) refuseDamaged(name);
-    return decoded;
-}
-
-/// The colours of a picture that was stored as colour times alpha.
-void divideByAlpha(Image& image) {
-    for (int y = 0; y < image.size().height; ++y) {
-        std::uint8_t* pixel = image.row(y);
-        for (int x = 0; x < image.size().width; ++x, pixel += 4) {
-            const int alpha = std::max<int>(pixel[3], 1);
-            for (int c = 0; c < 3; ++c) pixel[c] = std::uint8_t(std::min(255, (pixel[c] * 255 + alpha / 2) / alpha));
-        }
-    }
-}
-
-void invertColors(Image& image) {
-    for (int y = 0; y < image.size().height; ++y) {
-        std::uint8_t* pixel = image.row(y);
-        for (int x = 0; x < image.size().width; ++x, pixel += 4) {
-            for (int c = 0; c < 3; ++c) pixel[c] = std::uint8_t(255 - pixel[c]);
-        }
-    }
-}
-
-/// Grey, BGR or BGRA of 8 or 16 bits to rgba8. A band of rows at a time, so that a 16-bit picture never exists twice.
-Image toRgba(const cv::Mat& decoded, const std::string& name) {
-    constexpr int kBandRows = 64;
-    constexpr double kFrom16Bits = 1.0 / 257;  // 65535 becomes 255
-    const bool deep = decoded.depth() == CV_16U;
-    if (!deep && decoded.depth() != CV_8U) refuseDamaged(name);
     const std::array<int, 5> conversions{-1, cv::COLOR_GRAY2RGBA, -1, cv::COLOR_BGR2RGBA, cv::COLOR_BGRA2RGBA};
-    const int conversion = decoded.channels() <= 4 ? conversions[std::size_t(decoded.channels())] : -1;
-    if (conversion < 0) refuseDamaged(name);
-
+    const int conversion =
+        !decoded.empty() && decoded.channels() <= 4 ? conversions[std::size_t(decoded.channels())] : -1;
+    if (conversion < 0 || decoded.depth() != CV_8U) refuseDamaged(budget.name());
     Image image({decoded.cols, decoded.rows}, PixelFormat::rgba8);
     cv::Mat target(decoded.rows, decoded.cols, CV_8UC4, image.row(0));
-    cv::Mat shallow;
-    for (int y = 0; y < decoded.rows; y += kBandRows) {
-        const cv::Range rows(y, std::min(y + kBandRows, decoded.rows));
-        cv::Mat band = decoded.rowRange(rows);
-        if (deep) band.convertTo(shallow, CV_8U, kFrom16Bits), band = shallow;
-        cv::Mat out = target.rowRange(rows);
-        cv::cvtColor(band, out, conversion);
-    }
+    cv::cvtColor(decoded, target, conversion);
     return image;
 }
 
-Image decodeTiff(std::span<const std::uint8_t> bytes, const PictureHeader& header, const std::string& name) {
-    const cv::Mat decoded = decodeWithOpenCv(plainTiff(bytes), name);
-    Image image = toRgba(decoded, name);
-    // libtiff turns 8-bit grey the right way round by itself; 16-bit samples come as they are stored.
-    if (header.whiteIsZero && decoded.depth() == CV_16U) invertColors(image);
-    if (header.premultiplied) divideByAlpha(image);
-    return image;
-}
-
-Image decodeStored(std::span<const std::uint8_t> bytes, const std::string& name) {
-    const PictureHeader header = inspectPicture(bytes, name);
+Image decodeStored(std::span<const std::uint8_t> bytes, DecodeBudget& budget) {
+    const PictureHeader header = inspectPicture(bytes, budget.name());
     switch (header.format) {
-        case PictureFormat::jpeg: return decodeJpeg(bytes, name);
-        case PictureFormat::png: return toRgba(decodeWithOpenCv(essentialPng(bytes), name), name);
-        case PictureFormat::bmp:
-            if (header.masksWithoutAlpha) return toRgba(decodeWithOpenCv(fourMaskBmp(bytes, header.size), name), name);
-            [[fallthrough]];
-        case PictureFormat::webp: return toRgba(decodeWithOpenCv(bytes, name), name);
+        case PictureFormat::jpeg: return decodeJpeg(bytes, budget);
+        case PictureFormat::png: return decodePng(bytes, header, budget);
+        case PictureFormat::webp: return decodeWebp(bytes, header, budget);
+        case PictureFormat::bmp: return decodeBmp(bytes, header, budget);
         case PictureFormat::tiff: break;
     }
-    return decodeTiff(bytes, header, name);
+    return decodeTiff(bytes, header, budget);
 }
 
-std::vector<std::uint8_t> readWhole(const std::filesystem::path& path) {
+std::vector<std::uint8_t> readWhole(const std::filesystem::path& path, const std::stop_token& stop) {
+    constexpr std::size_t kPiece = std::size_t(4) << 20;
     const std::string name = path.string();
     const auto refuse = [&](const std::string& what) { throw Error(Area::input, name + what); };
     std::error_code error;
@@ -207,22 +135,31 @@ std::vector<std::uint8_t> readWhole(const std::filesystem::path& path) {
     if (bytes > kMaxFileBytes) refuse(" is larger than 2 GB: scale the picture down.");
     std::vector<std::uint8_t> content(bytes);
     file.seekg(0);
-    if (!file.read(reinterpret_cast<char*>(content.data()), std::streamsize(bytes))) {
-        refuse(" can't be read to its end: check the disk that it is on.");
+    for (std::size_t at = 0; at < content.size(); at += kPiece) {  // the disk may be slow, or far away
+        stopIfAsked(stop);
+        const std::size_t count = std::min(kPiece, content.size() - at);
+        if (!file.read(reinterpret_cast<char*>(content.data() + at), std::streamsize(count))) {
+            refuse(" can't be read to its end: check the disk that it is on.");
+        }
     }
     return content;
 }
 
 }  // namespace
 
-std::shared_ptr<const Image> readImage(const std::filesystem::path& path) {
-    return decodeImage(readWhole(path), path.string());
+std::shared_ptr<const Image> readImage(const std::filesystem::path& path, const std::stop_token& stop) {
+    return decodeImage(readWhole(path, stop), path.string(), stop);
 }
 
-std::shared_ptr<const Image> decodeImage(std::span<const std::uint8_t> bytes, const std::string& name) {
+std::shared_ptr<const Image> decodeImage(std::span<const std::uint8_t> bytes,
+                                         const std::string& name,
+                                         const std::stop_token& stop) {
     if (bytes.empty()) throw Error(Area::input, name + " is empty: copy or download it again.");
-    Image stored = decodeStored(bytes, name);
+    DecodeBudget budget(name, bytes.size(), stop);
+    Image stored = decodeStored(bytes, budget);
+    stopIfAsked(stop);
     convertToSrgb(stored, colorProfileOf(bytes));
+    stopIfAsked(stop);
     return std::make_shared<const Image>(turnedUpright(std::move(stored), exifOrientation(bytes)));
 }
 

@@ -17,22 +17,27 @@ namespace matte {
 namespace {
 
 /// A progressive file that repeats its scans can keep a decoder busy for hours; real ones have about ten.
-constexpr int kMaxScans = 200;
+constexpr int kMaxScans = 100;
+/// A block of 64 takes a bit at least, in one scan or another.
+constexpr std::size_t kPixelsPerByte = 512;
 
-enum class Fault { none, cutOff, damaged };
+enum class Fault { none, cutOff, damaged, memory, spent };
 
 /// libjpeg reports by calling back, and an error must not return: it jumps out of the call that is guarded by setjmp.
 struct Reporter {
     jpeg_error_mgr manager;
     std::jmp_buf out;
     Fault fault = Fault::none;
+    const DecodeBudget* budget = nullptr;  ///< null for a camera's picture
 
     [[noreturn]] static void fail(j_common_ptr info, Fault fault) {
         auto* self = reinterpret_cast<Reporter*>(info->err);
         self->fault = fault;
         std::longjmp(self->out, 1);
     }
-    static void onError(j_common_ptr info) { fail(info, Fault::damaged); }
+    static void onError(j_common_ptr info) {
+        fail(info, info->err->msg_code == JERR_OUT_OF_MEMORY ? Fault::memory : Fault::damaged);
+    }
 
     /// Level -1 is a warning: libjpeg would make up the missing pixels and go on. What concerns the pixels ends the
     /// decoding; odd version numbers and bytes between segments, which some cameras write, do not.
@@ -49,13 +54,16 @@ struct Reporter {
     }
     static void onProgress(j_common_ptr info) {
         if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > kMaxScans) fail(info, Fault::damaged);
+        const DecodeBudget* budget = reinterpret_cast<Reporter*>(info->err)->budget;
+        if (budget && budget->isSpent()) fail(info, Fault::spent);
     }
 };
 
 /// One decompressor. The guarded functions hold nothing with a destructor, because a jump would skip it.
 class Decoder {
 public:
-    explicit Decoder(const std::string& name) : name_(name) {
+    Decoder(const std::string& name, const DecodeBudget* budget) : name_(name) {
+        reporter_.budget = budget;
         info_.err = jpeg_std_error(&reporter_.manager);
         reporter_.manager.error_exit = Reporter::onError;
         reporter_.manager.emit_message = Reporter::onMessage;
@@ -94,15 +102,30 @@ public:
                 JSAMPROW row = image.row(int(info_.output_scanline));
                 jpeg_read_scanlines(&info_, &row, 1);
             }
+            if (lacksScans()) Reporter::fail(reinterpret_cast<j_common_ptr>(&info_), Fault::cutOff);
             jpeg_finish_decompress(&info_);
         }
         check();
     }
 
 private:
+    /// Where a component has no scan, or a progressive one not the scan of its blocks' means, libjpeg shows grey and
+    /// says nothing.
+    [[nodiscard]] bool lacksScans() const {
+        for (int i = 0; i < info_.num_components; ++i) {
+            if (info_.comp_info[i].quant_table == nullptr) return true;  // taken when its first scan begins
+            if (info_.progressive_mode && info_.coef_bits[i][0] < 0) return true;
+        }
+        return false;
+    }
     void check() const {
-        if (reporter_.fault == Fault::cutOff) refuseCutOff(name_);
-        if (reporter_.fault == Fault::damaged) refuseDamaged(name_);
+        switch (reporter_.fault) {
+            case Fault::none: return;
+            case Fault::cutOff: refuseCutOff(name_);
+            case Fault::memory: refuseForMemory(name_);
+            case Fault::spent: reporter_.budget->check(); [[fallthrough]];
+            case Fault::damaged: refuseDamaged(name_);
+        }
     }
 
     const std::string& name_;
@@ -128,9 +151,11 @@ void cmykToRgba(Image& image, bool inverted) {
 
 }  // namespace
 
-Image decodeJpeg(std::span<const std::uint8_t> bytes, const std::string& name) {
-    Decoder decoder(name);
-    Image image(decoder.readHeader(bytes), PixelFormat::rgba8);
+Image decodeJpeg(std::span<const std::uint8_t> bytes, DecodeBudget& budget) {
+    Decoder decoder(budget.name(), &budget);
+    const Size size = decoder.readHeader(bytes);
+    budget.begin(size, kPixelsPerByte);
+    Image image(size, PixelFormat::rgba8);
     decoder.decode(image);
     if (decoder.isCmyk() && !convertCmykToSrgb(image, decoder.isInverted(), colorProfileOf(bytes))) {
         cmykToRgba(image, decoder.isInverted());
@@ -141,7 +166,7 @@ Image decodeJpeg(std::span<const std::uint8_t> bytes, const std::string& name) {
 std::shared_ptr<Image> decodeJpegFrame(std::span<const std::uint8_t> bytes, FramePool& pool) {
     static const std::string name = "The camera's picture";
     try {
-        Decoder decoder(name);
+        Decoder decoder(name, nullptr);
         const Size size = decoder.readHeader(bytes);
         auto image = decoder.isCmyk() ? nullptr : pool.take(size, PixelFormat::rgba8);
         if (image) decoder.decode(*image);

@@ -6,16 +6,15 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 
 #include "inference/image.h"
+#include "inference/io/decode_budget.h"
 #include "inference/io/frame_pool.h"
 
 namespace matte {
 
-/// rgba8, opaque, as stored (not turned upright). Throws Error(input) with `name` in the sentence: too large, cut off,
-/// or damaged.
-Image decodeJpeg(std::span<const std::uint8_t> bytes, const std::string& name);
+/// rgba8, opaque, as stored (not turned upright). Throws Error(input): too large, cut off, or damaged; and Cancelled.
+Image decodeJpeg(std::span<const std::uint8_t> bytes, DecodeBudget& budget);
 
 /// A camera's picture into a frame of the pool, rgba8. Null when it is damaged or the pool is empty.
 std::shared_ptr<Image> decodeJpegFrame(std::span<const std::uint8_t> bytes, FramePool& pool);

@@ -13,8 +13,8 @@
 namespace matte {
 namespace {
 
-/// OpenCV refuses anything longer.
-constexpr std::uint64_t kMaxSide = 1 << 20;
+/// libpng takes nothing longer, neither reading nor writing.
+constexpr std::uint64_t kMaxSide = 1'000'000;
 
 /// CRC-32 of ISO 3309, as PNG's annex D defines it.
 std::uint32_t crc(std::span<const std::uint8_t> bytes) {
@@ -74,7 +74,7 @@ void checkTiffData(const TiffDirectory& directory, Size size, std::uint64_t file
     if (!packed && held < needed) refuseCutOff(name);
 }
 
-/// Neither libtiff nor OpenCV turns others to red, green and blue.
+/// libtiff turns no others to red, green and blue.
 void checkTiffChannels(std::uint32_t channels, std::uint32_t bits, std::uint32_t photometric, const std::string& name) {
     constexpr std::uint32_t kMost = 4, kInks = 5;
     if (channels > kMost) {
@@ -107,16 +107,10 @@ PictureHeader inspectTiff(const Bytes& file, const std::string& name) {
                                      (sampleFormat == 3 ? "floating-point" : "whole-number") +
                                      " samples, which are not supported: save it with 8 or 16 bits a channel.");
     }
-    // OpenCV has libtiff join planes of 8 bits, and reads 16-bit samples as if they lay side by side.
-    if (bits == 16 && directory->valueOf(kPlanar, 1) == 2 && directory->valueOf(kSamplesPerPixel, 1) > 2) {
-        throw Error(Area::input, name + " holds 16-bit colours in separate planes, which is not supported: save it " +
-                                     "with interleaved channels or with 8 bits a channel.");
-    }
     checkTiffChannels(directory->valueOf(kSamplesPerPixel, 1), bits, directory->valueOf(kPhotometric, 1), name);
     checkTiffData(*directory, size, file.size(), name);
     PictureHeader header{PictureFormat::tiff, size};
     header.premultiplied = directory->valueOf(kExtraSamples, 0) == 1;
-    header.whiteIsZero = directory->valueOf(kPhotometric, 1) == 0;
     return header;
 }
 
@@ -165,15 +159,22 @@ PictureHeader inspectBmp(const Bytes& file, const std::string& name) {
 
 Size checkedSize(std::uint64_t width, std::uint64_t height, const std::string& name) {
     if (width == 0 || height == 0) throw Error(Area::input, name + " has no pixels: open another picture.");
-    if (width > kMaxSide || height > kMaxSide || width * height > Image::kMaxPixels) {
+    const bool tooMany = width > Image::kMaxPixels || height > Image::kMaxPixels || width * height > Image::kMaxPixels;
+    if (tooMany || width > kMaxSide || height > kMaxSide) {
         throw Error(Area::input, name + " claims to be " + std::to_string(width) + "x" + std::to_string(height) +
-                                     " pixels, which is too large: scale it to at most 200 megapixels.");
+                                     " pixels, which is too large: scale it to at most " +
+                                     (tooMany ? "200 megapixels." : std::to_string(kMaxSide) + " pixels a side."));
     }
     return {int(width), int(height)};
 }
 
 void refuseCutOff(const std::string& name) {
     throw Error(Area::input, name + " ends before its picture does: copy or download it again.");
+}
+
+void refuseForMemory(const std::string& name) {
+    throw Error(Area::input,
+                "There is not enough memory for " + name + ": close other programs or scale the picture down.");
 }
 
 void refuseDamaged(const std::string& name) {

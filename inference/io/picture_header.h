@@ -17,7 +17,6 @@ struct PictureHeader {
     PictureFormat format = PictureFormat::jpeg;
     Size size;  ///< as stored, before it is turned upright; 0x0 for JPEG, whose decoder reads it itself
     bool premultiplied = false;      ///< the colours are stored multiplied by the alpha
-    bool whiteIsZero = false;        ///< a TIFF whose grey samples count from white to black
     bool masksWithoutAlpha = false;  ///< a 32-bit BMP that says where its three colours lie, and has no alpha
 };
 
@@ -28,10 +27,12 @@ PictureHeader inspectPicture(std::span<const std::uint8_t> bytes, const std::str
 /// Whether the first bytes of a file are those of one of the five formats. 16 are enough.
 bool beginsAsPicture(std::span<const std::uint8_t> bytes);
 
-/// Throws Error(input) for a picture with no pixels or with more than Image::kMaxPixels.
+/// Throws Error(input) for a picture with no pixels, with more than Image::kMaxPixels or with a side that is longer
+/// than PNG files have in practice.
 Size checkedSize(std::uint64_t width, std::uint64_t height, const std::string& name);
 
 [[noreturn]] void refuseCutOff(const std::string& name);
+[[noreturn]] void refuseForMemory(const std::string& name);
 [[noreturn]] void refuseDamaged(const std::string& name);
 
 }  // namespace matte

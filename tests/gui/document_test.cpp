@@ -156,6 +156,28 @@ private Q_SLOTS:
         QCOMPARE(Settings::load(*store(folder)).look.threshold, 1.0F);
     }
 
+    // Version 2's new looks had an edge of 0.6.
+    void softnessStaysAsAnEarlierVersionHadIt() {
+        const ScratchFolder folder;
+        {
+            const auto written = store(folder);
+            written->setValue("version", 2);
+            written->setValue("look/threshold", 0.4);
+            written->setValue("profiles/count", 2);
+            written->setValue("profiles/1/name", "Evening");
+            written->setValue("profiles/2/softness", 0.2);
+        }
+        const Settings before = Settings::load(*store(folder));
+        QCOMPARE(before.look.softness, 0.6F);
+        QCOMPARE(before.live.profiles[0].look.softness, 0.6F);
+        QCOMPARE(before.live.profiles[1].look.softness, 0.2F);
+        before.save(*store(folder));
+        QVERIFY(Settings::load(*store(folder)) == before);
+        store(folder)->remove("look/softness");
+        QCOMPARE(Settings::load(*store(folder)).look.softness, Look{}.softness);
+        QCOMPARE(Look{}.softness, 1.0F);  // the edge as it was found
+    }
+
     void recentFilesAreTheNewestTenOnce() {
         Settings settings;
         for (int i = 0; i < 12; ++i) settings.addRecent(QString::number(i));

@@ -8,7 +8,35 @@ FileBytes tiffField(std::uint32_t tag, std::uint32_t value) {
     return joined({littleEndian(tag, 2), littleEndian(4, 2), littleEndian(1, 4), littleEndian(value, 4)});
 }
 
+/// `kind` is the frame's marker. Both codes of a single bit stand for 0.
+FileBytes jpegOf(std::uint8_t kind, Size size, int components, const std::vector<FileBytes>& scans) {
+    FileBytes frame = joined({{0xFF, kind, 0, std::uint8_t(8 + 3 * components), 8},
+                              bigEndian(std::uint32_t(size.height), 2),
+                              bigEndian(std::uint32_t(size.width), 2),
+                              {std::uint8_t(components)}});
+    for (int i = 1; i <= components; ++i) frame = joined({frame, {std::uint8_t(i), 0x11, 0}});
+    FileBytes file = joined({{0xFF, 0xD8, 0xFF, 0xDB, 0, 67, 0}, FileBytes(64, 1), frame});
+    for (const bool details : {false, true}) {
+        const std::uint8_t table = details ? 0x10 : 0;
+        file = joined({file, {0xFF, 0xC4, 0, 20, table, 1}, FileBytes(15), {0}});
+    }
+    for (const auto& scan : scans) file = joined({file, scan});
+    return joined({file, {0xFF, 0xD9}});
+}
+
 }  // namespace
+
+FileBytes progressiveJpeg(Size size, const std::vector<FileBytes>& scans) {
+    return jpegOf(0xC2, size, 1, scans);
+}
+
+FileBytes baselineJpeg(Size size, int components, const std::vector<FileBytes>& scans) {
+    return jpegOf(0xC0, size, components, scans);
+}
+
+FileBytes emptyScan(std::uint8_t component, std::uint8_t first, std::uint8_t last) {
+    return {0xFF, 0xDA, 0, 8, 1, component, 0, first, last, 0, 0x3F};
+}
 
 FileBytes pngClaiming(std::uint32_t width, std::uint32_t height) {
     return joined({bytesOf("\x89PNG\r\n\x1A\n"),

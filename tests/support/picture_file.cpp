@@ -99,6 +99,27 @@ FileBytes tiffWithProfile(const FileBytes& file, const FileBytes& profile) {
     return joined({longer, profile});
 }
 
+FileBytes encodeAs(const Samples& samples, const std::string& extension, const std::vector<int>& parameters) {
+    cv::Mat pixels(samples.size.height, samples.size.width,
+                   CV_MAKETYPE(samples.bits == 16 ? CV_16U : CV_8U, samples.channels));
+    for (int y = 0; y < samples.size.height; ++y) {
+        for (int x = 0; x < samples.size.width; ++x) {
+            for (int c = 0; c < samples.channels; ++c) {
+                const int stored = samples.channels >= 3 && c < 3 ? 2 - c : c;  // OpenCV keeps blue first
+                const int index = x * samples.channels + stored;
+                if (samples.bits == 16) {
+                    pixels.ptr<std::uint16_t>(y)[index] = samples.at(x, y, c);
+                } else {
+                    pixels.ptr<std::uint8_t>(y)[index] = std::uint8_t(samples.at(x, y, c));
+                }
+            }
+        }
+    }
+    FileBytes file;
+    if (!cv::imencode(extension, pixels, file, parameters)) throw std::runtime_error("can't encode " + extension);
+    return file;
+}
+
 }  // namespace
 
 FileBytes joined(std::initializer_list<FileBytes> parts) {
@@ -146,26 +167,13 @@ Samples sixAreas(Size size) {
 }
 
 FileBytes encode(const Samples& samples, const std::string& extension) {
-    cv::Mat pixels(samples.size.height, samples.size.width,
-                   CV_MAKETYPE(samples.bits == 16 ? CV_16U : CV_8U, samples.channels));
-    for (int y = 0; y < samples.size.height; ++y) {
-        for (int x = 0; x < samples.size.width; ++x) {
-            for (int c = 0; c < samples.channels; ++c) {
-                const int stored = samples.channels >= 3 && c < 3 ? 2 - c : c;  // OpenCV keeps blue first
-                const int index = x * samples.channels + stored;
-                if (samples.bits == 16) {
-                    pixels.ptr<std::uint16_t>(y)[index] = samples.at(x, y, c);
-                } else {
-                    pixels.ptr<std::uint8_t>(y)[index] = std::uint8_t(samples.at(x, y, c));
-                }
-            }
-        }
-    }
     // Beyond 100, WebP is lossless.
-    const std::vector<int> parameters{cv::IMWRITE_JPEG_QUALITY, 100, cv::IMWRITE_WEBP_QUALITY, 101};
-    FileBytes file;
-    if (!cv::imencode(extension, pixels, file, parameters)) throw std::runtime_error("can't encode " + extension);
-    return file;
+    return encodeAs(samples, extension, {cv::IMWRITE_JPEG_QUALITY, 100, cv::IMWRITE_WEBP_QUALITY, 101});
+}
+
+FileBytes encodeTiff(const Samples& samples, int compression, int rowsPerStrip) {
+    constexpr int kRowsPerStrip = 278;  // OpenCV takes a tag's own number
+    return encodeAs(samples, ".tif", {cv::IMWRITE_TIFF_COMPRESSION, compression, kRowsPerStrip, rowsPerStrip});
 }
 
 FileBytes withOrientation(const FileBytes& file, int orientation) {

@@ -33,6 +33,8 @@ Samples sixAreas(Size size);
 
 /// `extension` names the format: ".png", ".tif" (LZW), ".bmp", ".webp" (lossless) or ".jpg" (quality 100).
 FileBytes encode(const Samples& samples, const std::string& extension);
+/// A TIFF with this number of TIFF's compression, and strips of so many rows.
+FileBytes encodeTiff(const Samples& samples, int compression, int rowsPerStrip);
 
 /// The file with an EXIF orientation, as cameras and editors store it: APP1, eXIf, an EXIF chunk, or TIFF's tag 274.
 FileBytes withOrientation(const FileBytes& file, int orientation);

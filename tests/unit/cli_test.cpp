@@ -202,7 +202,8 @@ TEST_F(Cli, LaysThePersonOverTheBackground) {
 TEST_F(Cli, OfAVideoTheFirstFrameGoesBehind) {
     const std::string in = picture("in.png"), video = test::writeVideo(at("clip.mp4")).string();
     for (const std::string& background : {"video:" + video, "image:" + video, video}) {
-        const Outcome done = image({in, "-o", at("out.png"), "--background", background, "--threshold", "1"});
+        const Outcome done =
+            image({in, "-o", at("out.png"), "--background", background, "--threshold", "1", "--softness", "0"});
         ASSERT_EQ(done.exitCode, 0) << done.err;
         EXPECT_EQ(test::videoFrameIn(*readImage(at("out.png"))), 0) << background;
     }

@@ -11,6 +11,7 @@
 
 #include "inference/error.h"
 #include "inference/io/image_file.h"
+#include "inference/io/tiff_directory.h"
 #include "inference/model/unet.h"
 #include "tests/support/absurd_picture.h"
 #include "tests/support/model_file.h"
@@ -146,14 +147,20 @@ TEST(AbsurdDimensions, WithoutPixelsAreRefused) {
     }
 }
 
-/// A progressive JPEG of one grey block whose first scan is repeated; each costs a decoder a pass over all the blocks.
+/// A progressive JPEG whose first scan is repeated; each costs a decoder a pass over all the blocks.
 FileBytes repeatedScans(int scans) {
-    const FileBytes quantisation = joined({{0xFF, 0xDB, 0, 67, 0}, FileBytes(64, 1)});
-    const FileBytes frame{0xFF, 0xC2, 0, 11, 8, 0, 8, 0, 8, 1, 1, 0x11, 0};
-    const FileBytes codes = joined({{0xFF, 0xC4, 0, 20, 0, 1}, FileBytes(15), {0}});
-    FileBytes file = joined({{0xFF, 0xD8}, quantisation, frame, codes});
-    for (int i = 0; i < scans; ++i) file = joined({file, {0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0, 0, 0x7F}});
-    return joined({file, {0xFF, 0xD9}});
+    return test::progressiveJpeg({8, 8}, std::vector<FileBytes>(std::size_t(scans), test::emptyScan(1, 0, 0)));
+}
+
+// libjpeg would show grey, and gives no warning.
+TEST(JpegWithoutAScan, IsRefused) {
+    const FileBytes first = test::emptyScan(1, 0, 63), second = test::emptyScan(2, 0, 63);
+    const FileBytes third = test::emptyScan(3, 0, 63);
+    EXPECT_TRUE(decodeOrRefuse(test::baselineJpeg({8, 8}, 3, {first, second, third})));
+    EXPECT_FALSE(decodeOrRefuse(test::baselineJpeg({8, 8}, 3, {first, third})));
+    const FileBytes means = test::emptyScan(1, 0, 0), details = test::emptyScan(1, 1, 63);
+    EXPECT_TRUE(decodeOrRefuse(test::progressiveJpeg({8, 8}, {means, details})));
+    EXPECT_FALSE(decodeOrRefuse(test::progressiveJpeg({8, 8}, {details})));
 }
 
 TEST(ScanBomb, IsRefused) {
@@ -174,6 +181,47 @@ TEST(TiffWithShortStrips, IsRefused) {
     FileBytes beyond = test::tiffClaiming(2, 2);
     beyond[10 + 4 * 12 + 8] = 255;  // where the strip begins
     EXPECT_FALSE(decodeOrRefuse(beyond));
+}
+
+/// A person's outline, roughly: plain areas and slopes, as compression likes them; strips of 16 rows.
+FileBytes compressedTiff(int compression, int channels, int bits) {
+    test::Samples picture{{96, 80}, channels, bits, {}};
+    for (int y = 0; y < picture.size.height; ++y) {
+        for (int x = 0; x < picture.size.width; ++x) {
+            const int value = x < 40 ? 30 : y < 40 ? x * 2 : 200;
+            for (int c = 0; c < channels; ++c) picture.values.push_back(std::uint16_t(bits == 16 ? value << 8 : value));
+        }
+    }
+    return test::encodeTiff(picture, compression, 16);
+}
+
+struct Compressed {
+    const char* name;
+    int compression, channels, bits;
+};
+constexpr Compressed kCompressed[] = {{"LZW", 5, 3, 8},           {"JPEG", 7, 3, 8},        {"Deflate", 8, 4, 8},
+                                      {"Deflate", 8, 1, 16},      {"LZW", 5, 3, 16},        {"PackBits", 32773, 3, 8},
+                                      {"PackBits", 32773, 1, 16}, {"PackBits", 32773, 1, 8}};
+
+// A decoder that goes on after an error, or stops when it has enough pixels, shows grey, black or garbage.
+TEST(TiffWithADamagedStrip, IsRefused) {
+    for (const auto& [name, compression, channels, bits] : kCompressed) {
+        const FileBytes file = compressedTiff(compression, channels, bits);
+        ASSERT_TRUE(decodeOrRefuse(file)) << name;
+        const auto directory = TiffDirectory::open(file);
+        const auto offsets = directory->field(273), counts = directory->field(279);
+        ASSERT_EQ(offsets.count, 5U);
+        for (std::uint32_t strip = 0; strip < offsets.count; ++strip) {
+            const std::uint32_t begin = directory->value(offsets, strip), bytes = directory->value(counts, strip);
+            for (const int pattern : {0x00, 0x81, 0xFF}) {
+                FileBytes damaged = file;
+                const auto middle = damaged.begin() + std::ptrdiff_t(begin + bytes / 3);
+                std::fill(middle, middle + std::ptrdiff_t(bytes / 3), std::uint8_t(pattern));
+                EXPECT_FALSE(decodeOrRefuse(damaged)) << name << ", " << bits << " bits, strip " << strip << " of "
+                                                      << bytes << " bytes, filled with " << pattern;
+            }
+        }
+    }
 }
 
 TEST(DamagedModel, IsRefusedAtEveryLengthAndNeverCrashes) {

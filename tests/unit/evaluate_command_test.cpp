@@ -62,8 +62,8 @@ TEST_F(EvaluateCommand, ScoresWhatTheImageCommandWrites) {
     double sum = 0;
     for (const auto& [photo, truth] :
          {std::pair{"set/a/one.png", "set/a/one-matte.png"}, {"set/b/two.jpg", "set/b/two.png"}}) {
-        ASSERT_EQ(runCli({"image", at(photo), "-o", at("found.png"), "--matte-only", "--softness", "1", "--model",
-                          model(), "--engine", "cpu", "--size", "64", "--quiet"})
+        ASSERT_EQ(runCli({"image", at(photo), "-o", at("found.png"), "--matte-only", "--model", model(), "--engine",
+                          "cpu", "--size", "64", "--quiet"})
                       .exitCode,
                   0);
         const Size size = readImage(at(photo))->size();
@@ -84,6 +84,23 @@ TEST_F(EvaluateCommand, ScoresWhatTheImageCommandWrites) {
     const Outcome table = evaluate({at("set"), "--size", "32,64", "--quiet"});
     EXPECT_NE(table.out.find("mIoU"), std::string::npos) << table.out;
     EXPECT_EQ(std::count(table.out.begin(), table.out.end(), '\n'), 2 + 2 * 3) << table.out;
+}
+
+TEST_F(EvaluateCommand, ScoresAnotherEdgeWhenAskedTo) {
+    portrait("set/one.png", "set/one-matte.png", {64, 48});
+    const std::vector<std::string> edge{"--threshold", "0.4", "--softness", "0.3"};
+    auto evaluated = edge, written = edge;
+    evaluated.insert(evaluated.begin(), {at("set"), "--size", "64", "--json"});
+    written.insert(written.begin(), {"image", at("set/one.png"), "-o", at("found.png"), "--matte-only", "--model",
+                                     model(), "--engine", "cpu", "--size", "64"});
+    const Outcome outcome = evaluate(evaluated);
+    ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
+    ASSERT_EQ(runCli(written).exitCode, 0);
+    const MatteScores scores =
+        scoreMatte(readMatte(at("found.png"), {64, 48}), readMatte(at("set/one-matte.png"), {64, 48}));
+    const json report = json::parse(outcome.out);
+    EXPECT_NEAR(report["sizes"][0]["all"]["mad"].get<double>(), scores.mad, 1e-9);
+    EXPECT_EQ(evaluate({at("set"), "--softness", "1.5"}).exitCode, 2);
 }
 
 TEST_F(EvaluateCommand, ScoresSequencesAsLivePictures) {

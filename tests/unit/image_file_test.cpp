@@ -223,17 +223,15 @@ FileBytes planarTiff(std::uint32_t bits, std::initializer_list<std::uint8_t> sam
 }
 
 // A reader that takes planes of 16 bits for interleaved channels shows scrambled colours and memory that nobody wrote.
-TEST(DecodeTiff, TakesSeparatePlanesOnlyOf8Bits) {
+TEST(DecodeTiff, JoinsSeparatePlanes) {
     const auto pixelOf = [](const FileBytes& file) {
         const auto image = decodeImage(file, "planes");
         return std::vector<int>(image->row(0), image->row(0) + 4);
     };
     EXPECT_EQ(pixelOf(planarTiff(8, {10, 20, 30})), (std::vector<int>{10, 20, 30, 255}));
-    EXPECT_EQ(pixelOf(planarTiff(16, {40})), (std::vector<int>{40, 40, 40, 255}));  // a single plane is no matter
+    EXPECT_EQ(pixelOf(planarTiff(16, {40})), (std::vector<int>{40, 40, 40, 255}));
     auto deep = planarTiff(16, {10, 20, 30});
-    EXPECT_EQ(refusal(Area::input, [&] { pixelOf(deep); }),
-              "planes holds 16-bit colours in separate planes, which is not supported: save it with interleaved "
-              "channels or with 8 bits a channel.");
+    EXPECT_EQ(pixelOf(deep), (std::vector<int>{10, 20, 30, 255}));
 
     // The last field says that there are planes, and libtiff also believes a signed number (type 9).
     deep.at(deep.size() - 4 - 12 + 2) = 9;
