@@ -214,7 +214,7 @@ std::unique_ptr<FrameSource> openAddress(const std::string& address,
                                          const CaptureSettings& settings,
                                          const std::stop_token& stop,
                                          const AddressPatience& patience) {
-    const std::string shown = withoutPassword(address);
+    const std::string shown = shownAddress(address);
     // The system's search for an address can't be interrupted.
     return openDetached(
         [=](const std::stop_token& left) {
