@@ -47,6 +47,8 @@ std::optional<Frame> FolderSource::read(std::stop_token stop) {
             }
             return Frame{std::move(image), *number, clock_.due()};
         } catch (const Error&) {
+            if (*number < pictures_.size()) ++loss_.frames;
+            loss_.ofFrames = pictures_.size();
             if (++unreadable >= pictures_.size()) throw;
         }
     }
