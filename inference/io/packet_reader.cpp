@@ -211,10 +211,10 @@ struct PacketReader::State {
         latest = AV_NOPTS_VALUE;
     }
 
-    ffmpeg::Input format;
-    AVStream* stream = nullptr;
     Patience patience;
     std::optional<Clock::time_point> until;
+    ffmpeg::Input format;  // asks for `until` while it is closed
+    AVStream* stream = nullptr;
     bool isFile = true;
     bool isIndexed = false;         ///< the index is complete from the beginning, or grows before what it names is read
     std::int64_t probedUntil = -1;  ///< FFmpeg stumbled in what it read up to this byte to find the streams
