@@ -357,16 +357,16 @@ TEST(OpenSource, SaysWhenAnAddressAnswersNothing) {
 TEST(OpenSource, WhatComesFromTheNetworkOpensNoFile) {
     const ScratchFolder folder;
     const std::string clip = makeVideo(folder / "private.ts", 40).string(), url = "file://" + clip;
-    const std::string ok = "HTTP/1.0 200 OK\r\n", end = "\r\n";
+    const auto ok = [](const std::string& text, const std::string& more = "") {
+        return "HTTP/1.0 200 OK\r\nContent-Length: " + std::to_string(text.size()) + "\r\n" + more + "\r\n" + text;
+    };
     const std::string list = "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:1.6,\n" + url + "\n#EXT-X-ENDLIST\n";
     const std::string sdp = "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=a\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 5004 RTP/AVP 33\n";
+    const std::string concat = "ffconcat version 1.0\nfile " + url + "\n";
     const std::vector<std::pair<std::string, std::string>> answers{
-        {"tcp", list},
-        {"tcp", "ffconcat version 1.0\nfile " + url + "\n"},
-        {"tcp", sdp},
-        {"http", ok + "Content-Type: application/vnd.apple.mpegurl\r\n" + end + list},
-        {"http", ok + end + "ffconcat version 1.0\nfile " + url + "\n"},
-        {"http", "HTTP/1.0 302 Found\r\nLocation: " + url + "\r\n" + end}};
+        {"tcp", list},        {"tcp", concat},
+        {"tcp", sdp},         {"http", ok(list, "Content-Type: application/vnd.apple.mpegurl\r\n")},
+        {"http", ok(concat)}, {"http", "HTTP/1.0 302 Found\r\nContent-Length: 0\r\nLocation: " + url + "\r\n\r\n"}};
     for (const auto& [scheme, answer] : answers) {
         std::ofstream(folder / "answer", std::ios::binary) << answer;
         const Server server(folder / "answer", scheme == "tcp");
