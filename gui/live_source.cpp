@@ -36,7 +36,7 @@ QString nameOf(const LiveSource& source) {
     switch (source.spec.kind) {
         case SourceSpec::Kind::camera: return name.isEmpty() ? text("First camera") : name;
         case SourceSpec::Kind::file: return QFileInfo(name).fileName();
-        case SourceSpec::Kind::url: return QString::fromStdString(withoutPassword(source.spec.name));
+        case SourceSpec::Kind::url: return QString::fromStdString(shownAddress(source.spec.name));
         case SourceSpec::Kind::test: break;
     }
     return text("Test person");

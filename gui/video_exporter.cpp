@@ -84,9 +84,7 @@ void VideoExporter::work(const VideoExport& job, const std::stop_token& stop) {
     try {
         const auto engine = makeEngine_();
         const VideoExportResult result = exportVideo(*engine, job, progress, stop);
-        QStringList problems{textOf(result.inputProblem), textOf(result.matteProblem), textOf(result.soundProblem)};
-        problems.removeAll(QString());
-        end([this, path, remark = problems.join(' ')] { Q_EMIT saved(path, remark); });
+        end([this, path, remark = textOf(result.problem)] { Q_EMIT saved(path, remark); });
     } catch (const Cancelled&) {
         end([this] { Q_EMIT cancelled(); });
     } catch (const Error& error) {

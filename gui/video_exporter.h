@@ -38,7 +38,7 @@ public:
 Q_SIGNALS:
     /// `stage` is for people, and empty when there is nothing to wait for; `share` of the work is done, -1: not known.
     void busyChanged(const QString& stage, double share);
-    /// `remark`: what is not as it should be, the sound or the end of the video; else empty.
+    /// `remark`: what is missing in it, frames, sound or mattes; else empty.
     void saved(const QString& path, const QString& remark);
     void failed(const QString& sentence, matte::Area area);
     void cancelled();

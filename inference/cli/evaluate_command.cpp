@@ -165,7 +165,7 @@ private:
     }
 
     /// Calls `see` with every frame and, where there is one, its true matte.
-    void eachFrame(const Work& work, const std::function<void(const Frame&, const Planes*)>& see) const {
+    void eachFrame(const Work& work, const std::function<void(const Frame&, const Planes*)>& see) {
         if (!work.source) {
             Frame frame;
             for (const MattePair& pair : work.frames) {
@@ -192,6 +192,10 @@ private:
         }
         const auto source = openSource(*work.source, settings);
         while (const auto frame = source->read(stop_)) see(*frame, nullptr);
+        if (const Loss loss = source->loss(); loss.any()) {
+            printMessage(loss.sentence(work.folder.filename().string()) + " The scores are those of the others.");
+            if (code_ == kExitOk) code_ = kExitInput;
+        }
     }
 
     /// As live pictures: one after the other, each remembering those before.

@@ -27,27 +27,36 @@ const char* const kFooter =
     "OUT's extension says what is written: mp4, m4v, mov and mkv hold H.264, webm holds VP9. With --background\n"
     "transparent it is webm (VP9) or mov (ProRes 4444). Every frame keeps its time, and the video's sound goes along "
     "as\n"
-    "it is where the form can hold it. OUT appears only when it is whole.\n";
+    "it is where the form can hold it. OUT appears only when it is finished. When frames or sound of IN are missing "
+    "in\n"
+    "OUT, or its encoder failed and another took its place, one message says so and the exit code is 3.\n";
 
 double secondsSince(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+nlohmann::ordered_json countsOf(const Loss& loss) {
+    return {{"frames", loss.frames},
+            {"ofFrames", loss.ofFrames},
+            {"damagedFrames", loss.damagedFrames},
+            {"soundPackets", loss.soundPackets},
+            {"unwrittenSoundPackets", loss.soundUnwritten},
+            {"readErrors", loss.readErrors},
+            {"endsEarly", loss.endsEarly},
+            {"noSound", !loss.soundProblem.empty()},
+            {"otherEncoder", !loss.encoderProblem.empty()}};
+}
+
 void report(const VideoOptions& options, const VideoExportResult& result, const EngineInfo& engine, double took) {
     if (options.json) {
-        const nlohmann::ordered_json document{{"version", MATTE_VERSION},
-                                              {"engine", engine.name},
-                                              {"input", options.input},
-                                              {"output", options.output},
-                                              {"codec", result.codec},
-                                              {"width", result.size.width},
-                                              {"height", result.size.height},
-                                              {"frames", result.frames},
-                                              {"seconds", result.seconds},
-                                              {"tookSeconds", took},
-                                              {"soundProblem", result.soundProblem},
-                                              {"inputProblem", result.inputProblem},
-                                              {"matteProblem", result.matteProblem}};
+        const nlohmann::ordered_json document{
+            {"version", MATTE_VERSION},      {"engine", engine.name},
+            {"input", options.input},        {"output", options.output},
+            {"codec", result.codec},         {"width", result.size.width},
+            {"height", result.size.height},  {"frames", result.frames},
+            {"seconds", result.seconds},     {"tookSeconds", took},
+            {"lost", countsOf(result.loss)}, {"lostOfBackground", countsOf(result.backgroundLoss)},
+            {"problem", result.problem}};
         // File names need not be UTF-8, and JSON must be.
         std::puts(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     } else if (!options.quiet) {
@@ -56,9 +65,7 @@ void report(const VideoOptions& options, const VideoExportResult& result, const 
                     result.size.width, result.size.height, result.codec.c_str(), (unsigned long long)(result.frames),
                     result.seconds, took, double(result.frames) / std::max(took, 1e-3));
     }
-    for (const std::string& problem : {result.soundProblem, result.inputProblem, result.matteProblem}) {
-        if (!problem.empty()) printMessage(problem);
-    }
+    if (!result.isWhole()) printMessage(result.problem);
 }
 
 }  // namespace
@@ -113,7 +120,7 @@ ExitCode runVideoCommand(const VideoOptions& options, std::stop_token stop) {
     const VideoExportResult result = exportVideo(*engine, job, progress, std::move(stop));
     bar.clear();
     report(options, result, engine->info(), secondsSince(begin));
-    return result.inputProblem.empty() ? kExitOk : kExitInput;
+    return result.isWhole() ? kExitOk : kExitInput;
 }
 
 }  // namespace matte

@@ -21,7 +21,7 @@ struct VideoOptions {
 /// The subcommand, which fills `options`.
 CLI::App* addVideoCommand(CLI::App& app, VideoOptions& options);
 
-/// Throws Error and Cancelled; kExitInput for a video that broke off, of which the rest is written.
+/// Throws Error and Cancelled; kExitInput when what is written is not all of it.
 ExitCode runVideoCommand(const VideoOptions& options, std::stop_token stop);
 
 }  // namespace matte

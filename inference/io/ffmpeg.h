@@ -3,7 +3,9 @@
 // one at a time for each object.
 #pragma once
 
+#include <cstring>
 #include <memory>
+#include <type_traits>
 
 extern "C" {
 #include <libavcodec/avcodec.h>
@@ -23,6 +25,16 @@ struct Release {
 struct FreeScaler {
     void operator()(SwsContext* scaler) const { sws_freeContext(scaler); }
 };
+
+/// An enumeration as the number that it is: FFmpeg puts into its fields what a file says, whether there is such a value
+/// or not, and to read that as an enumeration is undefined.
+template <typename Field>
+int numberOf(const Field& field) {
+    static_assert(std::is_enum_v<Field> && sizeof(Field) == sizeof(int));
+    int number = 0;
+    std::memcpy(&number, &field, sizeof number);
+    return number;
+}
 
 using Codec = std::unique_ptr<AVCodecContext, Release<avcodec_free_context>>;
 using Packet = std::unique_ptr<AVPacket, Release<av_packet_free>>;

@@ -49,6 +49,8 @@ std::optional<Frame> FolderSource::read(std::stop_token stop) {
         } catch (const Cancelled&) {
             return std::nullopt;
         } catch (const Error&) {
+            if (*number < pictures_.size()) ++loss_.frames;
+            loss_.ofFrames = pictures_.size();
             if (++unreadable >= pictures_.size()) throw;
         }
     }

@@ -17,9 +17,10 @@ public:
     /// picture allocates it, unlike the other sources; its size and format (rgba8) are its own.
     FolderSource(const std::filesystem::path& folder, const CaptureSettings& settings);
 
-    /// Pictures that can't be read are left out; throws Error(input) with the reason when none can.
+    /// Pictures that can't be read are left out and counted; throws Error(input) with the reason when none can.
     std::optional<Frame> read(std::stop_token stop) override;
     [[nodiscard]] SourceInfo info() const override;
+    [[nodiscard]] Loss loss() const override { return loss_; }
 
 private:
     mutable std::mutex mutex_;  // guards the size in info_: read() against info()
@@ -27,6 +28,7 @@ private:
     bool repeat_;
     std::vector<std::filesystem::path> pictures_;
     FrameClock clock_;
+    Loss loss_;
 };
 
 }  // namespace matte

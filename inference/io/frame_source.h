@@ -11,6 +11,7 @@
 #include <string>
 
 #include "inference/frame.h"
+#include "inference/io/loss.h"
 #include "inference/io/source_spec.h"
 
 namespace matte {
@@ -27,7 +28,6 @@ struct CaptureSettings {
     double rate = 0;      ///< frames a second; 0: the camera's highest, the video's own, 30 for a folder of pictures
     bool paced = true;    ///< false: a video, a folder and the test person give every frame as fast as they are read
     bool repeat = false;  ///< a video or a folder begins again at its end
-    bool whole = false;   ///< a video that breaks off long before its own length says throws Error(input)
     PixelMemory memory;   ///< what frames are kept in
 };
 
@@ -49,6 +49,8 @@ public:
     /// memory is used again once nobody holds it, and a source whose frames are all held drops what comes.
     virtual std::optional<Frame> read(std::stop_token stop) = 0;
     [[nodiscard]] virtual SourceInfo info() const = 0;
+    /// Of a video or a folder: what of it could not be read so far; after the end, all of it. By the reading thread.
+    [[nodiscard]] virtual Loss loss() const { return {}; }
 };
 
 /// Opens what `spec` names and waits for its first sign of life. Throws Error(input) for a file that is missing or no

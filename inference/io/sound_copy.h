@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "inference/io/loss.h"
+
 struct AVFormatContext;
 
 namespace matte {
@@ -14,7 +16,7 @@ namespace matte {
 class SoundCopy {
 public:
     /// Null when the file has no sound. An absolute path. `begin`: when the first picture is to be seen, in seconds of
-    /// the file's own time.
+    /// the file's own time. Throws Error(input) when it can't be told, because the file can't be read any more.
     static std::unique_ptr<SoundCopy> open(const std::filesystem::path& video, double begin);
     ~SoundCopy();
     SoundCopy(const SoundCopy&) = delete;
@@ -23,9 +25,11 @@ public:
     [[nodiscard]] std::string codec() const;  ///< "aac"
     /// Before the header of `file` is written. False when its form holds no such sound, and after that there is none.
     bool addTo(AVFormatContext& file);
-    /// What is to be heard before this time, in seconds from the first picture. What comes in the wrong order
-    /// is left out. False when it can't be written.
-    bool writeUntil(AVFormatContext& file, double seconds);
+    /// What is to be heard before this time, in seconds from the first picture. What `file` doesn't take, and what has
+    /// no time or comes in the wrong order, is left out and counted.
+    void writeUntil(AVFormatContext& file, double seconds);
+    /// Its packets that are missing from the copy so far. Those before the first picture are none.
+    [[nodiscard]] Loss loss() const;
 
 private:
     struct State;

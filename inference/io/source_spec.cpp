@@ -79,23 +79,15 @@ SourceSpec parseAddress(std::string_view text, std::string_view scheme) {
     return {SourceSpec::Kind::url, std::string(text), {}, 0};
 }
 
-/// What a query calls that which lets somebody in.
-bool isSecret(std::string_view key) {
-    constexpr std::array kSecrets{"pass", "pwd", "psw", "pw", "secret", "token", "auth", "key"};
-    std::string small(key);
-    for (char& c : small) c = char(std::tolower(static_cast<unsigned char>(c)));
-    return std::ranges::any_of(kSecrets, [&](const char* word) { return small.find(word) != std::string::npos; });
-}
+constexpr std::string_view kHidden = "…";
+constexpr std::size_t kLongestShown = 32;  ///< a part of a path that is longer may be what lets somebody in
 
-/// The query of an address with "..." for what its secrets are.
-std::string withoutSecrets(std::string address) {
-    for (auto at = address.find('?'); at != std::string::npos; at = address.find('&', at + 1)) {
-        const auto end = std::min(address.find_first_of("&#", at + 1), address.size()), is = address.find('=', at);
-        if (is < end && isSecret(std::string_view(address).substr(at + 1, is - at - 1))) {
-            address.replace(is + 1, end - is - 1, "...");
-        }
-    }
-    return address;
+/// As it is when it consists of letters, digits and these alone.
+std::string_view shownPart(std::string_view part, std::string_view others) {
+    const bool isPlain = std::ranges::all_of(part, [&](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || others.find(c) != std::string_view::npos;
+    });
+    return isPlain ? part : kHidden;
 }
 
 }  // namespace
@@ -116,14 +108,24 @@ SourceSpec parseSource(std::string_view text) {
     return {SourceSpec::Kind::file, std::string(text), {}, 0};
 }
 
-std::string withoutPassword(std::string_view address) {
-    const auto scheme = address.find("://");
-    if (scheme == std::string_view::npos) return std::string(address);
-    const auto user = scheme + 3, host = std::min(address.find_first_of("/?#", user), address.size());
-    const auto at = address.substr(0, host).rfind('@');
-    const auto password = address.find(':', user);
-    if (at == std::string_view::npos || at < user || password > at) return withoutSecrets(std::string(address));
-    return withoutSecrets(std::string(address.substr(0, password)).append(address.substr(at)));
+std::string shownAddress(std::string_view address) {
+    const std::string_view scheme = schemeOf(address);
+    if (scheme.empty()) return std::string(kHidden);
+    const std::string_view rest = address.substr(scheme.size() + 3);
+    const auto hostEnds = std::min(rest.find_first_of("/?#"), rest.size());
+    const std::string_view owner = rest.substr(0, hostEnds);
+    std::string shown(scheme);
+    shown.append("://").append(shownPart(owner.substr(owner.rfind('@') + 1), ".-_:[]"));  // npos + 1 is 0
+
+    std::string_view path = rest.substr(hostEnds, rest.find_first_of("?#", hostEnds) - hostEnds);
+    while (!path.empty()) {
+        path.remove_prefix(1);  // its slash
+        const std::string_view part = path.substr(0, path.find('/'));
+        path.remove_prefix(part.size());
+        const bool isKey = path.empty() && scheme == "rtmp";
+        shown.append("/").append(isKey || part.size() > kLongestShown ? kHidden : shownPart(part, ".-_~"));
+    }
+    return shown;
 }
 
 std::string toString(const SourceSpec& spec) {

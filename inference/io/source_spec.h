@@ -28,8 +28,10 @@ inline constexpr double kUnthrottled = 1e9;
 /// what is wrong.
 SourceSpec parseSource(std::string_view text);
 
-/// An address for people to see, and whoever looks at their screen: the password that it may have is left out.
-std::string withoutPassword(std::string_view address);
+/// An address for people to see, and whoever looks at their screen or reads what they report: its scheme, its host and
+/// the plain parts of its path. "…" stands for the others, and for the key at the end of an RTMP path; who logs in, the
+/// query and the fragment are left out.
+std::string shownAddress(std::string_view address);
 
 /// The text that parseSource reads back as the same value.
 std::string toString(const SourceSpec& spec);

@@ -20,7 +20,7 @@ Size squared(Size size, double aspect) {
 
 /// One of FFmpeg's tables that turn YUV to RGB.
 const int* coefficientsOf(const AVFrame& frame) {
-    switch (frame.colorspace) {
+    switch (ffmpeg::numberOf(frame.colorspace)) {
         case AVCOL_SPC_BT709: return sws_getCoefficients(SWS_CS_ITU709);
         case AVCOL_SPC_BT2020_NCL:
         case AVCOL_SPC_BT2020_CL: return sws_getCoefficients(SWS_CS_BT2020);
@@ -50,17 +50,18 @@ AVPixelFormat plainFormat(const AVFrame& frame) {
 std::optional<ToneMap::Signal> widerSignalOf(const AVFrame& frame) {
     using Transfer = ToneMap::Transfer;
     using Primaries = ToneMap::Primaries;
-    const bool isP3 = frame.color_primaries == AVCOL_PRI_SMPTE432;
+    const int transfer = ffmpeg::numberOf(frame.color_trc), primary = ffmpeg::numberOf(frame.color_primaries);
+    const bool isP3 = primary == AVCOL_PRI_SMPTE432;
     const Primaries primaries = isP3 ? Primaries::p3 : Primaries::bt2020;
-    if (frame.color_trc == AVCOL_TRC_ARIB_STD_B67) return ToneMap::Signal{Transfer::hlg, primaries};
-    if (frame.color_trc == AVCOL_TRC_SMPTE2084) return ToneMap::Signal{Transfer::pq, primaries};
-    const bool isLinear = frame.color_trc == AVCOL_TRC_LINEAR;
-    if (isLinear || (!isP3 && frame.color_primaries != AVCOL_PRI_BT2020)) return std::nullopt;
+    if (transfer == AVCOL_TRC_ARIB_STD_B67) return ToneMap::Signal{Transfer::hlg, primaries};
+    if (transfer == AVCOL_TRC_SMPTE2084) return ToneMap::Signal{Transfer::pq, primaries};
+    const bool isLinear = transfer == AVCOL_TRC_LINEAR;
+    if (isLinear || (!isP3 && primary != AVCOL_PRI_BT2020)) return std::nullopt;
     return ToneMap::Signal{Transfer::usual, primaries};
 }
 
 bool isFullRange(const AVFrame& frame) {
-    return frame.color_range == AVCOL_RANGE_JPEG || plainFormat(frame) != frame.format;
+    return ffmpeg::numberOf(frame.color_range) == AVCOL_RANGE_JPEG || plainFormat(frame) != frame.format;
 }
 
 }  // namespace
@@ -73,6 +74,7 @@ Size VideoConverter::size() const {
 }
 
 bool VideoConverter::convert(const AVFrame& frame, Image& image) {
+    if (frame.format < 0 || frame.format >= AV_PIX_FMT_NB) return false;
     const auto wider = widerSignalOf(frame);
     if (!scale(frame, wider ? AV_PIX_FMT_BGR48 : AV_PIX_FMT_BGR24)) return false;
     cv::Mat picture = wider ? tonesMapped(*wider) : padded_.colRange(0, lying_.width);

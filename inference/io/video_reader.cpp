@@ -17,7 +17,6 @@
 namespace matte {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 /// So many packets in a row that nothing can be decoded from end a video.
@@ -44,71 +43,58 @@ Turn turnOf(const AVStream& stream) {
 }  // namespace
 
 struct VideoReader::State {
-    /// FFmpeg asks now and then whether it is to give up.
-    static int isTooLate(void* self) {
-        const auto until = static_cast<const State*>(self)->until;
-        return until && Clock::now() > *until ? 1 : 0;
-    }
-    void allow(std::chrono::milliseconds time) {
-        until = time.count() > 0 ? std::optional(Clock::now() + time) : std::nullopt;
-    }
-
-    bool openFormat(const std::string& where, bool isAddress) {
-        format = avformat_alloc_context();
-        if (!format) return false;
-        format->interrupt_callback = {isTooLate, this};
-        AVDictionary* options = nullptr;
-        // Packets that are lost would leave traces, and a file must not make FFmpeg open others.
-        if (isAddress) av_dict_set(&options, "rtsp_transport", "tcp", 0);
-        if (!isAddress) av_dict_set(&options, "protocol_whitelist", "file", 0);
-        const int opened = avformat_open_input(&format, where.c_str(), nullptr, &options);  // frees it on failure
-        av_dict_free(&options);
-        return opened == 0 && avformat_find_stream_info(format, nullptr) >= 0;
-    }
     bool openDecoder() {
         const AVCodec* decoder = nullptr;
-        const int index = av_find_best_stream(format, AVMEDIA_TYPE_VIDEO, -1, -1, &decoder, 0);
+        const int index = av_find_best_stream(format(), AVMEDIA_TYPE_VIDEO, -1, -1, &decoder, 0);
         if (index < 0 || !decoder) return false;
-        stream = format->streams[index];
+        stream = format()->streams[index];
         if ((stream->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0) return false;  // the cover of a piece of music
         codec.reset(avcodec_alloc_context3(decoder));
         if (!codec || avcodec_parameters_to_context(codec.get(), stream->codecpar) < 0) return false;
         codec->pkt_timebase = stream->time_base;
         codec->thread_count = 0;  // as many as there are processors
         codec->max_pixels = std::int64_t(Image::kMaxPixels);
+        packets->choose(*stream);
         return avcodec_open2(codec.get(), decoder, nullptr) == 0;
     }
     bool findSize() {
         const Size coded{codec->width, codec->height};
-        converter.emplace(coded, av_q2d(av_guess_sample_aspect_ratio(format, stream, nullptr)), turnOf(*stream));
+        converter.emplace(coded, av_q2d(av_guess_sample_aspect_ratio(format(), stream, nullptr)), turnOf(*stream));
         return coded.width > 0 && coded.height > 0 && converter->size().pixels() <= Image::kMaxPixels;
-    }
-
-    /// When the first picture is to be seen, in seconds, whether it can be decoded or not.
-    [[nodiscard]] std::optional<double> begin() const {
-        if (stream->start_time == AV_NOPTS_VALUE) return std::nullopt;
-        return double(stream->start_time) * av_q2d(stream->time_base);
     }
 
     /// Reads on until there is something for the decoder, and gives it that. False when nothing comes in time.
     bool feed() {
-        const int read = av_read_frame(format, packet.get());
-        if (read == AVERROR(EAGAIN)) return isTooLate(this) == 0;
-        if (read < 0) {
-            if (isTooLate(this) != 0) return false;
+        if (!packets->read(*packet)) {
+            if (packets->isLate()) return false;
             isDraining = true;
             avcodec_send_packet(codec.get(), nullptr);
             return true;
         }
-        const AVRational base = format->streams[packet->stream_index]->time_base;
-        const std::int64_t at = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
-        if (at != AV_NOPTS_VALUE) latest = std::max(latest, double(at + packet->duration) * av_q2d(base));
-        if (packet->stream_index == stream->index) {
-            avcodec_send_packet(codec.get(), packet.get());  // an error is this packet's alone
-            ++sinceFrame;
-        }
+        hasBegun = hasBegun || (packet->flags & AV_PKT_FLAG_KEY) != 0;
+        if (hasBegun && (packet->flags & AV_PKT_FLAG_DISCARD) == 0) ++sent;
+        noteFault(avcodec_send_packet(codec.get(), packet.get()));  // an error is this packet's alone
+        ++sinceFrame;
         av_packet_unref(packet.get());
         return true;
+    }
+
+    void noteFault(int result) {
+        if (result >= 0 || result == AVERROR(EAGAIN) || result == AVERROR_EOF || !hasBegun) return;
+        ++refused;
+        packets->noteFault();
+    }
+
+    int receive() {
+        const int received = avcodec_receive_frame(codec.get(), frame.get());
+        noteFault(received);
+        if (received < 0) return received;
+        ++decoded;
+        if (hasBegun && (frame->decode_error_flags != 0 || (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0)) {
+            ++damaged;
+            packets->noteFault();
+        }
+        return received;
     }
 
     /// Of what the decoder was given; false when it needs more. From the first interlaced picture on, all go through
@@ -116,8 +102,9 @@ struct VideoReader::State {
     bool nextFrame() {
         for (;;) {
             if (deinterlacer && deinterlacer->pull(frame.get())) return true;
-            const int received = avcodec_receive_frame(codec.get(), frame.get());
+            const int received = receive();
             if (received < 0 && (!isDraining || isEnded)) return false;
+            if (received < 0 && received != AVERROR_EOF && ++sinceFrame < kMostDamaged) continue;  // others follow it
             if (received < 0) isEnded = true;
             if (received == 0 && !isInterlaced && Deinterlacer::isNeededFor(*frame)) {
                 isInterlaced = true;
@@ -128,38 +115,56 @@ struct VideoReader::State {
         }
     }
 
+    /// Whether packets may be no picture of their own: those that only help to decode others, and fields.
+    [[nodiscard]] bool hidesPackets() const {
+        const AVCodecID id = codec->codec_id;
+        return isInterlaced || id == AV_CODEC_ID_VP8 || id == AV_CODEC_ID_VP9 || id == AV_CODEC_ID_AV1;
+    }
+
+    [[nodiscard]] Loss loss() const {
+        Loss loss;
+        loss.readErrors = packets->readErrors();
+        loss.endsEarly = packets->endsEarly();
+        std::uint64_t undecoded = refused;
+        // A decoder that stumbled may leave out others without a word.
+        if (isEnded && (refused > 0 || damaged > 0) && !hidesPackets() && sent > decoded) {
+            undecoded = std::max(undecoded, sent - decoded);
+        }
+        loss.frames = packets->lost() + undecoded + unconverted;
+        loss.damagedFrames = std::max(damaged, packets->incomplete() - std::min(packets->incomplete(), refused));
+        if (loss.frames + loss.damagedFrames > 0) loss.ofFrames = decoded - unconverted + loss.frames;
+        return loss;
+    }
+
     [[nodiscard]] bool hasItsSize() const { return Size{frame->width, frame->height} == converter->coded(); }
 
-    AVFormatContext* format = nullptr;
+    [[nodiscard]] AVFormatContext* format() const { return &packets->format(); }
+
+    std::unique_ptr<PacketReader> packets;
     AVStream* stream = nullptr;
     ffmpeg::Codec codec;
     ffmpeg::Packet packet{av_packet_alloc()};
     ffmpeg::Frame frame{av_frame_alloc()};
     std::optional<VideoConverter> converter;
-    std::optional<Clock::time_point> until;
-    Patience patience;
-    bool isInterlaced = false;                                            ///< a picture was
-    std::unique_ptr<Deinterlacer> deinterlacer;                           ///< null where there is none
-    bool isDraining = false, isEnded = false;                             ///< there are no more packets; nor pictures
-    int sinceFrame = 0;                                                   ///< packets for the decoder
-    double first = std::numeric_limits<double>::quiet_NaN(), latest = 0;  ///< seconds
+    bool isInterlaced = false;                   ///< a picture was
+    std::unique_ptr<Deinterlacer> deinterlacer;  ///< null where there is none
+    bool isDraining = false, isEnded = false;    ///< there are no more packets; nor pictures
+    int sinceFrame = 0;                          ///< packets for the decoder
 
-    State() = default;
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
-    ~State() { avformat_close_input(&format); }
+    // Of this pass. The account begins with the first packet that can be decoded by itself.
+    bool hasBegun = false;
+    std::uint64_t sent = 0, refused = 0;                      ///< packets
+    std::uint64_t decoded = 0, damaged = 0, unconverted = 0;  ///< pictures
+    Loss worst;                                               ///< of the passes before
 };
 
 VideoReader::VideoReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
 VideoReader::~VideoReader() = default;
 
 std::unique_ptr<VideoReader> VideoReader::open(const std::string& where, bool isAddress, const Patience& patience) {
-    av_log_set_level(AV_LOG_QUIET);  // it prints addresses with their passwords, and of damaged files a line a packet
-    avformat_network_init();
     auto state = std::make_unique<State>();
-    state->patience = patience;
-    state->allow(patience.open);
-    if (!state->packet || !state->frame || !state->openFormat(where, isAddress)) return nullptr;
+    state->packets = PacketReader::open(where, isAddress, patience);
+    if (!state->packet || !state->frame || !state->packets) return nullptr;
     if (!state->openDecoder() || !state->findSize()) return nullptr;
     return std::unique_ptr<VideoReader>(new VideoReader(std::move(state)));
 }
@@ -169,14 +174,14 @@ Size VideoReader::size() const {
 }
 
 double VideoReader::rate() const {
-    const double rate = av_q2d(av_guess_frame_rate(state_->format, state_->stream, nullptr));
+    const double rate = av_q2d(av_guess_frame_rate(state_->format(), state_->stream, nullptr));
     return rate >= 0.1 && rate <= 1000 ? rate : 30;
 }
 
 double VideoReader::frames() const {
     if (state_->stream->nb_frames > 0) return double(state_->stream->nb_frames);
-    if (state_->format->duration <= 0) return 0;
-    return std::round(double(state_->format->duration) / AV_TIME_BASE * rate());
+    if (state_->format()->duration <= 0) return 0;
+    return std::round(double(state_->format()->duration) / AV_TIME_BASE * rate());
 }
 
 std::string VideoReader::codec() const {
@@ -185,14 +190,12 @@ std::string VideoReader::codec() const {
 
 bool VideoReader::grab() {
     State& s = *state_;
-    s.allow(s.patience.read);
+    s.packets->beginWait();
     for (s.sinceFrame = 0; s.sinceFrame < kMostDamaged;) {
-        if (s.nextFrame()) {
-            if (std::isnan(s.first)) s.first = s.begin().value_or(time().value_or(Seconds(0)).count());
-            return true;
-        }
+        if (s.nextFrame()) return true;
         if (s.isEnded || !s.feed()) return false;
     }
+    s.packets->giveUp();
     return false;
 }
 
@@ -212,11 +215,17 @@ Seconds VideoReader::lasts() const {
 }
 
 Seconds VideoReader::length() const {
-    return Seconds(std::max(0.0, double(state_->format->duration) / AV_TIME_BASE));
+    return Seconds(std::max(0.0, double(state_->format()->duration) / AV_TIME_BASE));
 }
 
-Seconds VideoReader::reached() const {
-    return Seconds(std::isnan(state_->first) ? 0 : std::max(0.0, state_->latest - state_->first));
+Loss VideoReader::loss() const {
+    const Loss now = state_->loss();
+    if (!now.any()) return state_->worst;
+    return now.frames + now.damagedFrames >= state_->worst.frames + state_->worst.damagedFrames ? now : state_->worst;
+}
+
+bool VideoReader::isLate() const {
+    return state_->packets->isLate();
 }
 
 bool VideoReader::hasItsSize() const {
@@ -224,22 +233,21 @@ bool VideoReader::hasItsSize() const {
 }
 
 bool VideoReader::retrieve(Image& image) {
-    return state_->converter->convert(*state_->frame, image);
+    if (state_->converter->convert(*state_->frame, image)) return true;
+    ++state_->unconverted;
+    return false;
 }
 
 bool VideoReader::rewind() {
     State& s = *state_;
-    s.allow(s.patience.read);
-    const std::int64_t begin = s.stream->start_time != AV_NOPTS_VALUE ? s.stream->start_time : 0;
-    if (av_seek_frame(s.format, s.stream->index, begin, AVSEEK_FLAG_BACKWARD) < 0 &&
-        av_seek_frame(s.format, -1, 0, AVSEEK_FLAG_BYTE) < 0) {
-        return false;
-    }
+    const Loss worst = loss();
+    if (!s.packets->rewind()) return false;
+    s.worst = worst;
     avcodec_flush_buffers(s.codec.get());
     s.deinterlacer.reset();
     s.isInterlaced = false;
-    s.isDraining = s.isEnded = false;
-    s.latest = 0;
+    s.isDraining = s.isEnded = s.hasBegun = false;
+    s.sent = s.refused = s.decoded = s.damaged = s.unconverted = 0;
     return true;
 }
 

@@ -12,17 +12,16 @@
 #include <string>
 
 #include "inference/image.h"
+#include "inference/io/loss.h"
+#include "inference/io/packet_reader.h"
 
 namespace matte {
 
 class VideoReader {
 public:
-    /// How long FFmpeg may take to open and for each picture; 0: as long as it wants.
-    struct Patience {
-        std::chrono::milliseconds open{0}, read{0};
-    };
-    /// An absolute path, or an address. A file opens no other. Null when no video that can be decoded comes from there
-    /// in time, or its pictures have a size that can't be held.
+    using Patience = PacketReader::Patience;
+    /// An absolute path, or an address. Null when no video that can be decoded comes from there in time, or its
+    /// pictures have a size that can't be held.
     static std::unique_ptr<VideoReader> open(const std::string& where, bool isAddress, const Patience& patience);
     ~VideoReader();
     VideoReader(const VideoReader&) = delete;
@@ -41,9 +40,11 @@ public:
     [[nodiscard]] std::chrono::duration<double> lasts() const;
     /// How long it all lasts, as far as is said; else 0.
     [[nodiscard]] std::chrono::duration<double> length() const;
-    /// How far the latest of all that was read reaches, sound included, from where the pictures begin, also if the
-    /// first of them can't be decoded.
-    [[nodiscard]] std::chrono::duration<double> reached() const;
+    /// What could not be read so far, or in the worst of several passes; after the end, all of it. Pictures before the
+    /// first that can be decoded by itself are none, for a video may be a piece of another.
+    [[nodiscard]] Loss loss() const;
+    /// Whether grab() gave up because nothing came in time.
+    [[nodiscard]] bool isLate() const;
     /// Whether the grabbed picture is as large as the stream said at first.
     [[nodiscard]] bool hasItsSize() const;
     /// Into `image`, bgr8 of size(); false when it can't be converted. Needs hasItsSize().

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdio>
 #include <fstream>
 #include <utility>
 #include <vector>
@@ -25,15 +24,14 @@ constexpr std::size_t kFrames = 8;
 constexpr int kMostLeftOut = 30;
 /// or after so few when leaving them out took as long as showing them would have.
 constexpr int kFewLeftOut = 4;
-/// The least share of its length that a whole video has pictures for.
-constexpr double kWholeFrom = 0.75;
 
 class VideoSource : public FrameSource {
 public:
-    VideoSource(std::unique_ptr<VideoReader> reader, SourceInfo info, bool isEndless, const CaptureSettings& settings)
+    VideoSource(std::unique_ptr<VideoReader> reader, SourceInfo info, bool isAddress, const CaptureSettings& settings)
         : reader_(std::move(reader)),
           info_(std::move(info)),
-          isEndless_(isEndless),
+          isAddress_(isAddress),
+          isEndless_(isAddress && !(info_.frames > 0)),
           settings_(settings),
           pool_(kFrames, settings.memory),
           clock_(0) {}
@@ -62,6 +60,7 @@ public:
         }
     }
     [[nodiscard]] SourceInfo info() const override { return info_; }
+    [[nodiscard]] Loss loss() const override { return reader_->loss(); }
 
 private:
     using Seconds = std::chrono::duration<double>;
@@ -93,7 +92,6 @@ private:
     /// The next frame of the stream, at `position_`; false at the end. Repeated, the beginning follows the end.
     bool grab() {
         if (!reader_->grab()) {
-            if (settings_.whole) checkWhole();
             if (!settings_.repeat || inPass_ == 0 || !reader_->rewind() || !reader_->grab()) return false;
             passStart_ += std::chrono::duration_cast<Clock::duration>(position_ + lasts_);
             inPass_ = 0;
@@ -118,21 +116,9 @@ private:
         return settings_.paced || isEndless_ ? longest : std::max(longest, reader_->length());
     }
 
-    /// At the end of a pass. By frames and by time: neither is exact in every file, and sound may go on for long.
-    void checkWhole() const {
-        const double frames = reader_->frames(), length = frames / reader_->rate();
-        const double pictures = inPass_ == 0 ? 0 : position_.count() + 1 / info_.rate;
-        const double reached = std::max(pictures, reader_->reached().count());
-        if (!(reached < kWholeFrom * length && double(inPass_) < kWholeFrom * frames)) return;
-        std::array<char, 64> seconds{};
-        std::snprintf(seconds.data(), seconds.size(), "%.1f of its %.1f seconds", reached, length);
-        throw Error(Area::input, "The video " + info_.name + " breaks off after " + seconds.data() +
-                                     ": choose another, or convert it.");
-    }
-
-    /// What has no length can't have come to its end.
+    /// What has no length can't have come to its end, nor what comes from a network that failed.
     std::optional<Frame> end() const {
-        if (!isEndless_) return std::nullopt;
+        if (!isEndless_ && !(isAddress_ && (reader_->isLate() || reader_->loss().any()))) return std::nullopt;
         throw Error(Area::source, "Nothing comes from " + info_.name + " any more: check the network, and try again.");
     }
 
@@ -152,7 +138,7 @@ private:
 
     std::unique_ptr<VideoReader> reader_;
     SourceInfo info_;
-    bool isEndless_;
+    bool isAddress_, isEndless_;
     CaptureSettings settings_;
     FramePool pool_;
     FrameClock clock_;
@@ -185,9 +171,8 @@ std::unique_ptr<FrameSource> makeSource(std::unique_ptr<VideoReader> reader,
                                         const std::string& name,
                                         bool isAddress,
                                         const CaptureSettings& settings) {
-    const bool isEndless = isAddress && !(reader->frames() > 0);
     SourceInfo info{name, reader->size(), reader->rate(), settings.paced, reader->codec(), reader->frames()};
-    return std::make_unique<VideoSource>(std::move(reader), std::move(info), isEndless, settings);
+    return std::make_unique<VideoSource>(std::move(reader), std::move(info), isAddress, settings);
 }
 
 }  // namespace
@@ -214,7 +199,7 @@ std::unique_ptr<FrameSource> openAddress(const std::string& address,
                                          const CaptureSettings& settings,
                                          const std::stop_token& stop,
                                          const AddressPatience& patience) {
-    const std::string shown = withoutPassword(address);
+    const std::string shown = shownAddress(address);
     // The system's search for an address can't be interrupted.
     return openDetached(
         [=](const std::stop_token& left) {

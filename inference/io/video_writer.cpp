@@ -155,13 +155,22 @@ struct VideoWriter::State {
     }
 
     void openEncoder(const std::vector<Encoding>& encodings, Size size) {
+        std::string failed;
         for (const Encoding& encoding : encodings) {
             const AVCodec* encoder = avcodec_find_encoder_by_name(encoding.encoder);
             if (!encoder) continue;
             codec.reset(avcodec_alloc_context3(encoder));
-            if (codec && tryEncoder(encoding, size)) return;
+            if (codec && tryEncoder(encoding, size)) return tellEncoder(encoding, failed);
+            failed += (failed.empty() ? "" : " and ") + std::string(encoding.encoder);
         }
         refuse("no encoder here takes " + std::to_string(size.width) + "x" + std::to_string(size.height) + " pixels");
+    }
+    /// MPEG-4 stands in for H.264, which more programs can show.
+    void tellEncoder(const Encoding& taken, const std::string& failed) {
+        const bool isOther = codec->codec_id == AV_CODEC_ID_MPEG4;
+        if (failed.empty() && !isOther) return;
+        loss.encoderProblem = path.string() + " was encoded by " + taken.encoder + ", because " +
+                              (failed.empty() ? "there is no encoder of H.264 here." : failed + " failed.");
     }
 
     bool tryEncoder(const Encoding& encoding, Size size) {
@@ -195,22 +204,26 @@ struct VideoWriter::State {
     }
 
     void openSound(const fs::path& from, double begin) {
-        sound = SoundCopy::open(fs::absolute(from), begin);
+        try {
+            sound = SoundCopy::open(fs::absolute(from), begin);
+        } catch (const Error& error) {
+            loss.soundProblem = error.what();
+            return;
+        }
         if (!sound || sound->addTo(*file)) return;
         leaveOutSound(from, sound->codec());
         sound.reset();
     }
     void leaveOutSound(const fs::path& from, const std::string& soundCodec) {
-        soundProblem = path.string() + " has no sound, because its form can't hold that of " +
-                       from.filename().string() + " (" + soundCodec + "): use mov or mkv to keep it.";
+        loss.soundProblem = path.string() + " has no sound, because its form can't hold that of " +
+                            from.filename().string() + " (" + soundCodec + "): use mov or mkv to keep it.";
     }
 
-    /// Sound that can't be written ends there; the pictures go on.
+    /// The pictures go on without what of it can't be written.
     void writeSound(double until) {
-        if (!sound || sound->writeUntil(*file, until)) return;
+        if (!sound) return;
+        sound->writeUntil(*file, until);
         if (part.hasFailed()) part.fail();
-        soundProblem = "The sound of " + path.string() + " ends early, because the video's is damaged.";
-        sound.reset();
     }
 
     void convert(const ImageView& picture) {
@@ -257,7 +270,7 @@ struct VideoWriter::State {
     ffmpeg::Frame frame{av_frame_alloc()};
     ffmpeg::Scaler scaler;
     std::unique_ptr<SoundCopy> sound;
-    std::string soundProblem;
+    Loss loss;                          ///< but for what `sound` counts
     std::int64_t last = -1, lasts = 0;  ///< ticks: when the newest picture is to be seen, and for how long
 };
 
@@ -311,8 +324,10 @@ std::string VideoWriter::codec() const {
     return avcodec_get_name(state_->codec->codec_id);
 }
 
-std::string VideoWriter::soundProblem() const {
-    return state_->soundProblem;
+Loss VideoWriter::loss() const {
+    Loss loss = state_->loss;
+    if (state_->sound) loss += state_->sound->loss();
+    return loss;
 }
 
 }  // namespace matte

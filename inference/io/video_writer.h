@@ -14,6 +14,7 @@
 #include <string>
 
 #include "inference/image.h"
+#include "inference/io/loss.h"
 
 namespace matte {
 
@@ -41,8 +42,8 @@ public:
     void finish();
 
     [[nodiscard]] std::string codec() const;  ///< "h264"
-    /// Why there is no sound although soundFrom has some, or not to its end, as a sentence for people; else empty.
-    [[nodiscard]] std::string soundProblem() const;
+    /// What of soundFrom's sound is missing so far, or why all of it is; and the encoder that failed, if one did.
+    [[nodiscard]] Loss loss() const;
 
 private:
     struct State;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/live/looping_video.h"
 
+#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -60,7 +61,7 @@ void LoopingVideo::play(const std::stop_token& stop) {
 /// Opens the file and plays it, over and over where it can be wound back. Whether it is to be opened again.
 bool LoopingVideo::playFile(const std::stop_token& stop) {
     CaptureSettings settings;
-    settings.repeat = settings.whole = true;
+    settings.repeat = true;
     settings.memory = memory_;
     // Its disk may be one on a network that does not answer.
     const auto source = openOrLeave(
@@ -69,16 +70,28 @@ bool LoopingVideo::playFile(const std::stop_token& stop) {
         throw Error(Area::input, path_ + " has larger pictures than 7680x4320: scale the video down first.");
     }
     int frames = 0;
+    std::chrono::duration<double> last{-1};
     for (; auto frame = source->read(stop); ++frames) {
+        if (frame->inFile <= last) tellLoss(*source);  // from the beginning again
+        last = frame->inFile;
         const std::scoped_lock lock(mutex_);
         if (ended_) return false;
         newest_ = std::move(frame->image);
     }
     if (stop.stop_requested()) return false;
+    tellLoss(*source);
     if (frames == 0) {
         throw Error(Area::input, path_ + " has no picture that can be read: choose another video.");
     }
     return frames > 1;  // a single picture stays as it is
+}
+
+/// Once: what there is plays on.
+void LoopingVideo::tellLoss(const FrameSource& source) {
+    const Loss loss = source.loss();
+    if (!loss.any()) return;
+    const std::scoped_lock lock(mutex_);
+    if (problem_.empty()) problem_ = loss.sentence(std::filesystem::path(path_).filename().string());
 }
 
 }  // namespace matte

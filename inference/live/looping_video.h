@@ -38,12 +38,13 @@ public:
     [[nodiscard]] const std::string& path() const { return path_; }
     /// bgr8; null before the first. When the video can't go on, its last frame stays.
     [[nodiscard]] std::shared_ptr<const Image> newest() const;
-    /// Why it does not go on, as a sentence for people; empty while it does.
+    /// Why it does not go on, or what of it could not be read, as a sentence for people; else empty.
     [[nodiscard]] std::string problem() const;
 
 private:
     void play(const std::stop_token& stop);
     bool playFile(const std::stop_token& stop);
+    void tellLoss(const FrameSource& source);
 
     const std::string path_;
     const PixelMemory memory_;

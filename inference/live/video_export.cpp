@@ -34,6 +34,7 @@ public:
         }
     }
     [[nodiscard]] SourceInfo info() const { return source_->info(); }
+    [[nodiscard]] Loss loss() const { return source_->loss(); }
 
     std::optional<Frame> next(const std::stop_token& stop) {
         auto frame = source_->read(stop);
@@ -68,6 +69,7 @@ public:
         }
         return shown_;
     }
+    [[nodiscard]] Loss loss() const { return frames_.loss(); }
 
 private:
     TimedFrames frames_;
@@ -94,7 +96,11 @@ void alphaInto(const Image& picture, Image& matte) {
 class Export {
 public:
     Export(Engine& engine, const VideoExport& job, std::stop_token stop)
-        : engine_(engine), stop_(std::move(stop)), look_(job.look), frames_(job.input, settings(engine)) {
+        : engine_(engine),
+          stop_(std::move(stop)),
+          input_(job.input),
+          look_(job.look),
+          frames_(job.input, settings(engine)) {
         if (job.matteOnly) look_.background.kind = Background::Kind::transparent;
         const Background& background = look_.background;
         const bool isFile = background.kind == Background::Kind::image;
@@ -133,7 +139,11 @@ public:
         if (withoutMatte_ == result_.frames) throw NoMatte();
         writer_->finish();
         if (withoutMatte_ > 0) result_.matteProblem = sayHowManyAreWithoutMatte();
-        result_.soundProblem = writer_->soundProblem();
+        result_.loss = frames_.loss();
+        result_.loss += writer_->loss();
+        if (behind_) result_.backgroundLoss = behind_->loss();
+        result_.problem = problem();
+        if (!result_.inputProblem.empty()) countTheRest();
         return result_;
     }
 
@@ -146,7 +156,6 @@ private:
 
     static CaptureSettings settings(const Engine& engine) {
         CaptureSettings settings;
-        settings.whole = true;
         settings.memory = engine.frameMemory();
         return settings;
     }
@@ -188,6 +197,29 @@ private:
         }
     }
 
+    /// Frames that come after those that could be read on to, as far as the video says how many there are.
+    void countTheRest() {
+        Loss& loss = result_.loss;
+        const auto all = std::uint64_t(frames_.info().frames);
+        loss.frames = std::max(loss.frames, all - std::min(all, result_.frames));
+        loss.ofFrames = result_.frames + loss.frames;
+    }
+
+    [[nodiscard]] std::string problem() const {
+        std::string said;
+        const auto say = [&](const std::string& sentence) {
+            if (!sentence.empty()) said += (said.empty() ? "" : " ") + sentence;
+        };
+        const Loss& loss = result_.loss;
+        say(loss.sentence(input_.filename().string()));
+        say(result_.inputProblem);
+        if (!result_.inputProblem.empty())
+            say("The result has the " + std::to_string(result_.frames) + " frames before.");
+        if (loss.frames + loss.soundPackets + loss.soundUnwritten > 0) say("The result has the others.");
+        say(result_.backgroundLoss.sentence(fs::path(look_.background.imagePath).filename().string()));
+        say(result_.matteProblem);
+        return said;
+    }
     [[nodiscard]] std::string sayHowManyAreWithoutMatte() const {
         return std::to_string(withoutMatte_) + " of " + std::to_string(result_.frames) +
                " pictures show the background alone, because the model's values for them are not finite: try another "
@@ -196,6 +228,7 @@ private:
 
     Engine& engine_;
     std::stop_token stop_;
+    fs::path input_;
     Look look_;
     TimedFrames frames_;
     std::optional<Frame> first_;  ///< until run()

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "inference/engine.h"
+#include "inference/io/loss.h"
 #include "inference/look.h"
 
 namespace matte {
@@ -25,9 +26,14 @@ struct VideoExportResult {
     std::uint64_t frames = 0;
     double seconds = 0;        ///< of the video
     std::string codec;         ///< "h264"
-    std::string soundProblem;  ///< why there is no sound; else empty
-    std::string inputProblem;  ///< why the video ends before its end; what could be read is written. Else empty
-    std::string matteProblem;  ///< how many pictures show the background alone for want of a matte. Else empty
+    Loss loss;                 ///< of the video and its sound. What could be read is written
+    Loss backgroundLoss;       ///< of the video behind the person
+    std::string inputProblem;  ///< why the video could not be read on; else empty
+    std::string matteProblem;  ///< how many pictures show the background alone for want of a matte; else empty
+
+    /// Nothing is missing.
+    [[nodiscard]] bool isWhole() const { return problem.empty(); }
+    std::string problem;  ///< all of that for people; else empty
 };
 
 /// `progress` is called after each frame with how many are done, and of how many (0: not known). Throws Error (input:

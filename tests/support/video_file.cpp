@@ -36,8 +36,12 @@ AVFormatContext* openOutput(const std::filesystem::path& path, const AVFormatCon
     pictures->codecpar->codec_tag = 0;
     return to;
 }
-void begin(AVFormatContext* to, const std::filesystem::path& path) {
-    check(avio_open(&to->pb, path.c_str(), AVIO_FLAG_WRITE) >= 0 && avformat_write_header(to, nullptr) >= 0);
+void begin(AVFormatContext* to, const std::filesystem::path& path, bool isLive = false) {
+    AVDictionary* options = nullptr;
+    av_dict_set(&options, "movflags", "faststart", 0);  // the index comes first
+    if (isLive) av_dict_set(&options, "live", "1", 0);
+    check(avio_open(&to->pb, path.c_str(), AVIO_FLAG_WRITE) >= 0 && avformat_write_header(to, &options) >= 0);
+    av_dict_free(&options);
 }
 void end(AVFormatContext* to) {
     check(av_write_trailer(to) >= 0);
@@ -127,7 +131,7 @@ std::filesystem::path withSound(const std::filesystem::path& video,
     sound->codecpar->bits_per_coded_sample = 16;
     sound->codecpar->block_align = 2;
     sound->time_base = {1, kSoundRate};
-    begin(to, path);
+    begin(to, path, form.isLive);
     const double seconds = double(from->duration) / AV_TIME_BASE;
     copyPictures(from.get(), to, form.later, form.missing);
     writeRamp(to, seconds + form.later, form.sharesTime);

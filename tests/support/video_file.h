@@ -20,9 +20,10 @@ std::filesystem::path writeVideo(const std::filesystem::path& path,
 /// second, from the beginning.
 constexpr int kSoundRate = 8000;
 struct SoundForm {
-    double later = 0;    ///< seconds from its beginning to that of the pictures
-    int missing = 0;     ///< so many of the first pictures are left out
-    int sharesTime = 1;  ///< so many packets of the sound say the same time
+    double later = 0;     ///< seconds from its beginning to that of the pictures
+    int missing = 0;      ///< so many of the first pictures are left out
+    int sharesTime = 1;   ///< so many packets of the sound say the same time
+    bool isLive = false;  ///< .mkv: as written by who can't know how long it will be
 };
 std::filesystem::path withSound(const std::filesystem::path& video,
                                 const std::filesystem::path& path,

@@ -71,17 +71,24 @@ TEST(SourceSpec, RefusesWithASentence) {
     }
 }
 
-TEST(SourceSpec, AddressesAreShownWithoutTheirPasswords) {
-    EXPECT_EQ(withoutPassword("rtsp://me:se:cr@et@camera.local:554/a@b?c=d:e@f"),
-              "rtsp://me@camera.local:554/a@b?c=d:e@f");
-    EXPECT_EQ(withoutPassword("http://cam/video?user=a&pwd=b&size=2#x"), "http://cam/video?user=a&pwd=...&size=2#x");
-    EXPECT_EQ(withoutPassword("http://me:x@cam/?Password=&access_token=b"),
-              "http://me@cam/?Password=...&access_token=...");
-    for (const std::string address :
-         {"rtsp://me@camera.local:554/", "http://cam/v?user=a&size=2&", "http://camera.local:80/a:b@c",
-          "udp://@239.0.0.1:1234", "tcp://h:1", "://", "a:b@c", "", "http://[::1]:80/x", "rtsp://"}) {
-        EXPECT_EQ(withoutPassword(address), address);
+TEST(SourceSpec, AddressesAreShownWithoutWhatLetsSomebodyIn) {
+    EXPECT_EQ(shownAddress("rtsp://me:se:cr@et@camera.local:554/a@b/live?c=d:e@f"), "rtsp://camera.local:554/…/live");
+    EXPECT_EQ(shownAddress("http://TOKEN@cam/video.mjpg?sig=a&jwt=b#x"), "http://cam/video.mjpg");
+    EXPECT_EQ(shownAddress("https://cam?token=a/b"), "https://cam");
+    EXPECT_EQ(shownAddress("http://cam#token"), "http://cam");
+    EXPECT_EQ(shownAddress("srt://h:9000?streamid=publish/secret&passphrase=x"), "srt://h:9000");
+    EXPECT_EQ(shownAddress("rtmp://live.host/app/secret-key"), "rtmp://live.host/app/…");
+    EXPECT_EQ(shownAddress("rtmp://live.host/key?a=b"), "rtmp://live.host/…");
+    EXPECT_EQ(shownAddress("rtsp://h/user=admin&password=a/stream1"), "rtsp://h/…/stream1");
+    EXPECT_EQ(shownAddress("http://h/0123456789abcdef0123456789abcdef0/a.m3u8"), "http://h/…/a.m3u8");
+    EXPECT_EQ(shownAddress("http://h/pass%3Dword/a"), "http://h/…/a");
+    EXPECT_EQ(shownAddress("udp://@239.0.0.1:1234"), "udp://239.0.0.1:1234");
+    EXPECT_EQ(shownAddress("http://a\\b/x"), "http://…/x");
+    for (const std::string address : {"rtsp://camera.local:554/", "http://camera.local:80/a/b.m3u8", "tcp://h:1",
+                                      "http://[::1]:80/x", "rtsp://", "http://h//a"}) {
+        EXPECT_EQ(shownAddress(address), address);
     }
+    for (const char* none : {"", "://secret", "me:secret@host"}) EXPECT_EQ(shownAddress(none), "…");
 }
 
 }  // namespace

@@ -66,8 +66,23 @@ TEST_F(VideoCommand, PrintsJson) {
     EXPECT_EQ(said["frames"], 6);
     EXPECT_EQ(said["width"], 96);
     EXPECT_EQ(said["output"], at("out.webm"));
-    EXPECT_EQ(said["soundProblem"], "");
+    EXPECT_EQ(said["problem"], "");
+    EXPECT_EQ(said["lost"]["frames"], 0);
     EXPECT_EQ(video({at("in.mp4"), "-o", at("out.mp4"), "--quiet"}).out, "");
+}
+
+TEST_F(VideoCommand, SaysWhatIsMissingInTheResultAndReturnsThree) {
+    const auto whole = test::readBytes(test::withSound(test::writeVideo(at("silent.mp4"), 40), at("whole.mov")));
+    test::writeBytes(at("cut.mov"), std::span(whole).first(whole.size() * 78 / 100));
+    const Outcome outcome = video({at("cut.mov"), "-o", at("out.mov"), "--json"});
+    expectRefused(outcome, 3, ": the file ends early. The result has the others.");
+    const auto said = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(said["lost"]["frames"].get<int>() + said["frames"].get<int>(), 40);
+    EXPECT_EQ(said["lost"]["ofFrames"], 40);
+    EXPECT_EQ(said["lost"]["endsEarly"], true);
+    EXPECT_GT(said["lost"]["soundPackets"], 0);
+    EXPECT_EQ("matte-cli: " + said["problem"].get<std::string>() + "\n", outcome.err);
+    EXPECT_TRUE(fs::exists(at("out.mov")));
 }
 
 TEST_F(VideoCommand, SaysWhatIsWrong) {

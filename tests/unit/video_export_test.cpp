@@ -152,7 +152,7 @@ TEST_F(VideoExportTest, WritesEveryFrameAtItsTime) {
     EXPECT_EQ(result.frames, 12U);
     EXPECT_EQ(result.size, (Size{96, 64}));
     EXPECT_NEAR(result.seconds, 12 / 25.0, 0.002);
-    EXPECT_EQ(result.inputProblem + result.soundProblem, "");
+    EXPECT_EQ(result.problem, "");
     EXPECT_EQ(last_.first, 12U);
     EXPECT_EQ(last_.second, 12);
 }
@@ -208,7 +208,7 @@ TEST_F(VideoExportTest, KeepsPausesAndHowLongTheLastPictureLasts) {
 TEST_F(VideoExportTest, KeepsTheSoundInTimeWhereTheFirstPicturesCanNotBeDecoded) {
     const auto input = test::withSound(test::writeVideo(at("whole.mkv"), 30, 25), at("in.mkv"), {.missing = 5});
     const auto result = run({input, at("out.mkv"), everybody("color:#00ff00")});
-    EXPECT_EQ(result.inputProblem, "");
+    EXPECT_EQ(result.problem, "");
     const auto frames = framesIn(at("out.mkv"));
     ASSERT_FALSE(frames.empty());
     ASSERT_EQ(frames.front(), 9) << "the first that can be decoded by itself";
@@ -220,12 +220,43 @@ TEST_F(VideoExportTest, KeepsTheSoundInTimeWhereTheFirstPicturesCanNotBeDecoded)
 }
 
 TEST_F(VideoExportTest, KeepsWhatCouldBeReadOfABrokenVideo) {
-    const auto whole = test::readBytes(test::writeVideo(at("whole.avi"), 40, 25));
-    test::writeBytes(at("cut.avi"), std::span(whole).first(whole.size() / 2));
-    const auto result = run({at("cut.avi"), at("out.mp4"), everybody("blur")});
-    EXPECT_NE(result.inputProblem.find("breaks off"), std::string::npos) << result.inputProblem;
+    const auto whole = test::readBytes(test::withSound(test::writeVideo(at("silent.mp4"), 40, 25), at("whole.mov")));
+    test::writeBytes(at("cut.mov"), std::span(whole).first(whole.size() * 78 / 100));
+    const auto result = run({at("cut.mov"), at("out.mov"), everybody("blur")});
+    EXPECT_FALSE(result.isWhole());
     EXPECT_GT(result.frames, 5U);
-    EXPECT_EQ(framesIn(at("out.mp4")).size(), result.frames);
+    EXPECT_EQ(framesIn(at("out.mov")).size(), result.frames);
+    EXPECT_EQ(result.loss.frames, 40 - result.frames);
+    EXPECT_GT(result.loss.soundPackets, 0U);
+    EXPECT_EQ(result.problem.find(std::to_string(result.loss.frames) + " of 40 frames and "), 0U) << result.problem;
+    EXPECT_NE(result.problem.find(": the file ends early. The result has the others."), std::string::npos)
+        << result.problem;
+}
+
+TEST_F(VideoExportTest, SaysWhatIsMissingOfTheVideoBehind) {
+    const auto input = test::writeVideo(at("in.mp4"), 12, 25);
+    const auto whole = test::readBytes(test::writeVideo(at("whole.avi"), 40, 80));
+    test::writeBytes(at("behind.avi"), std::span(whole).first(whole.size() / 2));
+    Look look = nobody("video:" + at("behind.avi").string());
+    readBackground(look.background);
+    const auto result = run({input, at("out.mp4"), look});
+    EXPECT_EQ(result.frames, 12U);
+    EXPECT_FALSE(result.isWhole());
+    EXPECT_GT(result.backgroundLoss.frames, 0U);
+    EXPECT_NE(result.problem.find(" of behind.avi could not be read"), std::string::npos) << result.problem;
+}
+
+TEST_F(VideoExportTest, CountsTheFramesAfterAChangeOfSize) {
+    auto both = test::readBytes(test::writeVideo(at("a.ts"), 10));
+    const auto other = test::readBytes(test::writeVideo(at("b.ts"), 10, 25, {64, 96}));
+    both.insert(both.end(), other.begin(), other.end());
+    test::writeBytes(at("both.ts"), both);
+    const auto result = run({at("both.ts"), at("out.mp4"), everybody("blur")});
+    EXPECT_FALSE(result.isWhole());
+    EXPECT_NE(result.problem.find("changes its size on the way"), std::string::npos) << result.problem;
+    EXPECT_NE(result.problem.find("The result has the " + std::to_string(result.frames) + " frames before."),
+              std::string::npos)
+        << result.problem;
 }
 
 // The processor takes one frame at a time, and the others do not pile up before it.

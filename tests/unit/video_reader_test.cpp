@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a stream says of its colours, its pixels' shape and its size is heeded.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <fstream>
@@ -17,6 +18,8 @@ extern "C" {
 #include "inference/error.h"
 #include "inference/io/video_reader.h"
 #include "inference/io/video_source.h"
+#include "inference/io/video_writer.h"
+#include "tests/support/model_file.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/video_file.h"
 
@@ -225,6 +228,36 @@ TEST(VideoReader, MakesWholePicturesOfInterlacedOnes) {
         }
         EXPECT_FALSE(reader->grab());
         ASSERT_TRUE(reader->rewind());
+    }
+}
+
+// The header of each ProRes picture says its colours in a byte each, which FFmpeg hands on. Read as the enumerations
+// that they are to be, numbers without a meaning are undefined, which only UndefinedBehaviorSanitizer sees.
+TEST(VideoReader, TakesColoursThatDoNotExistForUsualOnes) {
+    const ScratchFolder folder;
+    const auto path = folder / "a.mov";
+    Image picture({64, 48}, PixelFormat::rgba8);
+    std::fill_n(picture.row(0), picture.bytes(), std::uint8_t(150));
+    VideoWriter writer(path, {.size = {64, 48}, .rate = 25, .transparent = true, .soundFrom = {}});
+    for (int i = 0; i < 3; ++i) writer.write(picture.view(), std::chrono::duration<double>(i / 25.0));
+    writer.finish();
+    auto bytes = test::readBytes(path);
+    const std::string tag = "icpf";
+    constexpr std::ptrdiff_t kPrimaries = 18;  // behind it the transfer, then the matrix
+    int headers = 0;
+    for (auto at = bytes.begin();; ++at, ++headers) {
+        at = std::search(at, bytes.end(), tag.begin(), tag.end());
+        if (at == bytes.end()) break;
+        for (std::ptrdiff_t i = 0; i < 3; ++i) at[kPrimaries + i] = std::uint8_t(0xf3 + i);
+    }
+    ASSERT_EQ(headers, 3);
+    test::writeBytes(path, bytes);
+    const auto reader = VideoReader::open(path.string(), false, {});
+    ASSERT_TRUE(reader);
+    Image image(reader->size(), PixelFormat::bgr8);
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_TRUE(reader->grab() && reader->retrieve(image));
+        EXPECT_NEAR(image.row(20)[3 * 20], 150, 3);
     }
 }
 

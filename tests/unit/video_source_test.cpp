@@ -353,6 +353,46 @@ TEST(OpenSource, SaysWhenAnAddressAnswersNothing) {
     }
 }
 
+// A peer may answer with a list of others to open, or send us to one: no file of this machine is among them.
+TEST(OpenSource, WhatComesFromTheNetworkOpensNoFile) {
+    const ScratchFolder folder;
+    const std::string clip = makeVideo(folder / "private.ts", 40).string(), url = "file://" + clip;
+    const auto ok = [](const std::string& text, const std::string& more = "") {
+        return "HTTP/1.0 200 OK\r\nContent-Length: " + std::to_string(text.size()) + "\r\n" + more + "\r\n" + text;
+    };
+    const std::string list = "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:1.6,\n" + url + "\n#EXT-X-ENDLIST\n";
+    const std::string sdp = "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=a\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 5004 RTP/AVP 33\n";
+    const std::string concat = "ffconcat version 1.0\nfile " + url + "\n";
+    const std::vector<std::pair<std::string, std::string>> answers{
+        {"tcp", list},        {"tcp", concat},
+        {"tcp", sdp},         {"http", ok(list, "Content-Type: application/vnd.apple.mpegurl\r\n")},
+        {"http", ok(concat)}, {"http", "HTTP/1.0 302 Found\r\nContent-Length: 0\r\nLocation: " + url + "\r\n\r\n"}};
+    for (const auto& [scheme, answer] : answers) {
+        std::ofstream(folder / "answer", std::ios::binary) << answer;
+        const Server server(folder / "answer", scheme == "tcp");
+        const std::string address = scheme + server.address().substr(3);
+        try {
+            const auto source = openAddress(address, {}, {}, {.open = std::chrono::seconds(3)});
+            ADD_FAILURE() << "it shows " << source->info().size.width << " columns of " << answer;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.area, Area::source) << error.what();
+        }
+    }
+}
+
+TEST(OpenSource, PlaysWhatComesByHttp) {
+    const ScratchFolder folder;
+    std::ifstream clip(makeVideo(folder / "a.ts", 40), std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(clip)), {});
+    std::ofstream(folder / "answer", std::ios::binary)
+        << "HTTP/1.0 200 OK\r\nContent-Length: " << bytes.size() << "\r\n\r\n"
+        << bytes;
+    const Server server(folder / "answer", false);
+    const auto source = openAddress("http" + server.address().substr(3) + "/a.ts", {});
+    EXPECT_EQ(source->info().size, (Size{96, 64}));
+    EXPECT_TRUE(source->read({}));
+}
+
 TEST(OpenSource, SaysNoPasswordOfAnAddress) {
     try {
         (void)openSource(parseSource("tcp://me:secret@127.0.0.1:9"), {});

@@ -148,7 +148,7 @@ std::string copySound(const fs::path& video, const fs::path& path, double begin 
     VideoWriter writer(path, {.size = {64, 48}, .rate = 25, .soundFrom = video, .soundBegin = Seconds(begin)});
     for (int i = 0; i < 10; ++i) writer.write(plain({64, 48}, PixelFormat::gray8, {90}).view(), Seconds(i / 25.0));
     writer.finish();
-    return writer.soundProblem();
+    return writer.loss().sentence(video.filename().string());
 }
 
 TEST(VideoWriter, TakesTheSoundAlongInTime) {
