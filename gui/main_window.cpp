@@ -9,6 +9,7 @@
 #include <QHBoxLayout>
 #include <QMessageBox>
 #include <QMimeData>
+#include <QPushButton>
 #include <QUrl>
 
 #include <algorithm>
@@ -341,8 +342,23 @@ void MainWindow::saveSettings() {
     settings_.save(store_);
 }
 
+/// Asks whoever closes the window about what others lose by it.
+bool MainWindow::mayClose() {
+    if (!endExport(tr("The video is not finished. Close Matte and give it up?"))) return false;
+    if (!feed_->isWatched()) return true;
+    QMessageBox box(QMessageBox::Question, tr("Matte is a camera now"),
+                    tr("Other programs see this camera. Close Matte?"), QMessageBox::NoButton, this);
+    const QAbstractButton* close = box.addButton(tr("Close Matte"), QMessageBox::AcceptRole);
+    QPushButton* keep = box.addButton(tr("Keep It Open"), QMessageBox::RejectRole);
+    box.setDefaultButton(keep);
+    box.setEscapeButton(keep);
+    box.exec();
+    return box.clickedButton() == close;
+}
+
 void MainWindow::closeEvent(QCloseEvent* event) {
-    if (!endExport(tr("The video is not finished. Close Matte and give it up?"))) return event->ignore();
+    // The desktop's close button and keys. Who ends the session, or the program, waits for no answer.
+    if (event->spontaneous() && !mayClose()) return event->ignore();
     session_.cancel();
     actions_[ActionId::trace]->setChecked(false);
     if (methods_) methods_->makeWay();

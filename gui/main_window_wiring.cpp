@@ -65,7 +65,9 @@ void MainWindow::connectFiles() {
     });
     on(ActionId::copyCutout, [this] { copy(false); });
     on(ActionId::copyPicture, [this] { copy(true); });
-    on(ActionId::quit, &MainWindow::close);
+    on(ActionId::quit, [this] {
+        if (mayClose()) close();
+    });
     on(ActionId::cancel, &MainWindow::cancelOrClose);
     on(ActionId::shortcuts, [this] { ShortcutsDialog(actions_, this).exec(); });
     on(ActionId::about, &MainWindow::showAbout);
