@@ -236,13 +236,19 @@ void LookPanel::buildEdges(QVBoxLayout& column) {
 }
 
 void LookPanel::chooseKind(Background::Kind kind) {
-    if (kind == Background::Kind::image && !document_.look().background.image) {
-        showLook(document_.look());  // there is nothing to show yet: the click only asks
-        Q_EMIT pictureWanted();
-        return;
+    const Background& present = document_.look().background;
+    const bool toChoose = kind == Background::Kind::image && !present.image;
+    choosingOver_ = toChoose ? std::optional(present.kind) : std::nullopt;
+    if (!toChoose) {
+        document_.edit(LookControl::background, [&](Look& look) { look.background.kind = kind; });
+        document_.finishGesture();
     }
-    document_.edit(LookControl::background, [&](Look& look) { look.background.kind = kind; });
-    document_.finishGesture();
+    showLook(document_.look());
+}
+
+Background::Kind LookPanel::shownKind() const {
+    const Background::Kind kind = document_.look().background.kind;
+    return choosingOver_ == kind ? Background::Kind::image : kind;
 }
 
 void LookPanel::showPage(int index) {
@@ -260,8 +266,10 @@ void LookPanel::fitPage() {
 
 void LookPanel::showLook(const Look& look) {
     const Background& background = look.background;
-    kinds_->button(int(background.kind))->setChecked(true);
-    showPage(int(background.kind) - int(Background::Kind::blur));
+    const Background::Kind kind = shownKind();
+    if (background.kind == kind) choosingOver_.reset();
+    kinds_->button(int(kind))->setChecked(true);
+    showPage(int(kind) - int(Background::Kind::blur));
     blurStrength_->showValue(int(std::lround(background.blurStrength)));
     color_->showColor(QColor(background.color.r, background.color.g, background.color.b));
     const QString name = QFileInfo(QString::fromStdString(background.imagePath)).fileName();

@@ -4,6 +4,8 @@
 
 #include <QScrollArea>
 
+#include <optional>
+
 #include "gui/document.h"
 #include "gui/settings.h"
 
@@ -48,6 +50,7 @@ private:
     void buildEdges(QVBoxLayout& column);
     QWidget* imagePage();
     void chooseKind(Background::Kind kind);
+    [[nodiscard]] Background::Kind shownKind() const;
     void showLook(const Look& look);
     void showPage(int index);
     void fitPage();
@@ -69,6 +72,9 @@ private:
     PersonGroup* person_;
     LiveGroup* live_;
     QList<QWidget*> liveOnly_;
+    /// The kind that stayed behind the person when a picture was asked for and there was none: until one is chosen, or
+    /// another kind, the panel shows what there is to choose from.
+    std::optional<Background::Kind> choosingOver_;
 };
 
 }  // namespace matte
