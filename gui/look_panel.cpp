@@ -3,14 +3,17 @@
 
 #include <QAction>
 #include <QButtonGroup>
+#include <QEvent>
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QStackedWidget>
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <cmath>
 
 #include "gui/color_row.h"
@@ -259,9 +262,23 @@ void LookPanel::showPage(int index) {
 // As tall as this page alone, or the shorter ones would leave a gap.
 void LookPanel::fitPage() {
     const QLayout* content = pages_->currentWidget()->layout();
-    const int width = kWidth - 2 * kBorder - 2 * kMargin;
+    const int width = maximumWidth() - 2 * kBorder - 2 * kMargin;
     pages_->setFixedHeight(content->hasHeightForWidth() ? content->heightForWidth(width)
                                                         : content->sizeHint().height());
+}
+
+/// Wide enough for every control in large text, too: there is nothing to scroll sideways by.
+void LookPanel::fitWidth() {
+    const int needed = widget()->minimumSizeHint().width() + 2 * kBorder + verticalScrollBar()->sizeHint().width();
+    const int wanted = std::max(kWidth, needed);
+    if (wanted == maximumWidth()) return;
+    setFixedWidth(wanted);
+    fitPage();
+}
+
+bool LookPanel::eventFilter(QObject* object, QEvent* event) {
+    if (object == widget() && event->type() == QEvent::LayoutRequest) fitWidth();
+    return QScrollArea::eventFilter(object, event);
 }
 
 void LookPanel::showLook(const Look& look) {

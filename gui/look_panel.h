@@ -41,6 +41,9 @@ public:
     /// Shows what makes sense live only, and says what holds there.
     void setMode(Mode mode);
 
+protected:
+    bool eventFilter(QObject* object, QEvent* event) override;
+
 Q_SIGNALS:
     void pictureWanted();                      ///< a background picture is to be chosen
     void pictureDropped(const QString& path);  ///< or was dropped
@@ -54,6 +57,7 @@ private:
     void showLook(const Look& look);
     void showPage(int index);
     void fitPage();
+    void fitWidth();
     void addSection(QVBoxLayout& column, const QString& title, QWidget* group);
 
     Document& document_;

@@ -12,6 +12,7 @@ int runVideoTests(int argc, char** argv);
 int runFeedTests(int argc, char** argv);
 int runVideoExportTests(int argc, char** argv);
 int runWindowTests(int argc, char** argv);
+int runToolsTests(int argc, char** argv);
 int runExportTests(int argc, char** argv);
 int runLiveTests(int argc, char** argv);
 int runLiveFaultTests(int argc, char** argv);

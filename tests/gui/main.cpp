@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
                                               {"Look", matte::test::runLookTests},
                                               {"Video", matte::test::runVideoTests},
                                               {"Window", matte::test::runWindowTests},
+                                              {"Tools", matte::test::runToolsTests},
                                               {"Export", matte::test::runExportTests},
                                               {"Live", matte::test::runLiveTests},
                                               {"LiveFault", matte::test::runLiveFaultTests},
