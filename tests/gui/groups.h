@@ -19,6 +19,7 @@ int runLiveFaultTests(int argc, char** argv);
 int runMethodTests(int argc, char** argv);
 int runLiveViewTests(int argc, char** argv);
 int runProfileTests(int argc, char** argv);
+int runLeakTests(int argc, char** argv);
 int runDrivenTests(int argc, char** argv);
 
 }  // namespace matte::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gui_tests GROUP [Qt Test options]: runs one group of window tests.
+// gui_tests GROUP [Qt Test options]: runs one group of window tests; ScreenWatch is the helper of one of them.
 #include <QApplication>
 #include <QSurfaceFormat>
 
@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tests/gui/groups.h"
+#include "tests/gui/screen_watch.h"
 
 int main(int argc, char** argv) {
     using Group = int (*)(int, char**);
@@ -25,6 +26,8 @@ int main(int argc, char** argv) {
                                               {"LiveView", matte::test::runLiveViewTests},
                                               {"Method", matte::test::runMethodTests},
                                               {"Profile", matte::test::runProfileTests},
+                                              {"Leak", matte::test::runLeakTests},
+                                              {"ScreenWatch", matte::test::runScreenWatch},
                                               {"Driven", matte::test::runDrivenTests},
                                               {"VideoExport", matte::test::runVideoExportTests},
                                               {"Feed", matte::test::runFeedTests}};
