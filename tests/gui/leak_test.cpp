@@ -32,7 +32,7 @@ namespace {
 
 using Id = ActionId;
 
-/// Of the screen. What a right matte leaves of the room, between an arm and a shoulder for instance, reached 0.15 %; a
+/// Of the screen. What a right matte leaves of the room, between an arm and a shoulder for instance, reached 0.2 %; a
 /// room that is shown in the smallest window takes 6 %.
 constexpr double kMostOfScreen = 0.01;
 constexpr int kPictures = 240, kPatience = 120'000;
