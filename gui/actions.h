@@ -29,6 +29,8 @@ enum class ActionId {
     zoomIn,
     zoomOut,
     split,
+    view,
+    zoom,
     nextView,
     panel,
     fullScreen,
@@ -61,6 +63,17 @@ enum class ActionId {
     cancel
 };
 
+/// What decides which actions have something to do.
+struct ActionContext {
+    Mode mode = Mode::photo;
+    bool photo = false;  ///< one is open
+    bool livePicture = false;
+    bool fineDetail = true;  ///< the live engine can do it
+    bool profiles = false;   ///< there are some
+    bool writesVideo = false;
+    bool canUndo = false, canRedo = false;
+};
+
 class Actions : public QObject {
     Q_OBJECT
 
@@ -69,12 +82,12 @@ public:
     [[nodiscard]] QAction* operator[](ActionId id) const { return actions_.at(id); }
     /// In the table's order, for the shortcuts dialog.
     [[nodiscard]] const QList<QAction*>& all() const { return ordered_; }
-    /// Enables what needs a photo, live mode, a live picture, or a picture of either.
-    void setContext(Mode mode, bool picture);
+    /// Enables what has something to do in this context, and nothing else: no other place enables an action.
+    void setContext(const ActionContext& context);
 
 private:
     std::map<ActionId, QAction*> actions_;
-    QList<QAction*> ordered_, needPhoto_, needPicture_, needLive_, needLivePicture_;
+    QList<QAction*> ordered_;
 };
 
 }  // namespace matte

@@ -51,6 +51,7 @@ void CameraFeed::stop() {
     thread_.request_stop();
     if (thread_.joinable()) thread_.join();
     thread_ = {};
+    isWatched_ = false;
 }
 
 void CameraFeed::setPicture(const LiveSession::Live& live) {
@@ -100,7 +101,7 @@ void CameraFeed::feed(VirtualCamera& camera, const std::stop_token& stop) {
             live = live_;
             changed = std::exchange(changed_, false);
         }
-        const bool isWatched = camera.isWatched();
+        const bool isWatched = isWatched_ = camera.isWatched();
         if (isWatched && (changed || !wasWatched)) show(camera, live);
         wasWatched = isWatched;
     }

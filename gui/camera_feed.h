@@ -8,6 +8,7 @@
 #include <QString>
 #include <QStringList>
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -35,6 +36,8 @@ public:
     /// It is gone when this returns.
     void stop();
     [[nodiscard]] bool isOn() const { return thread_.joinable(); }
+    /// Some program reads from the camera, or it can't be told whether one does.
+    [[nodiscard]] bool isWatched() const { return isWatched_; }
     /// From now on this is seen; null: black.
     void setPicture(const LiveSession::Live& live);
 
@@ -49,7 +52,8 @@ private:
     void feed(VirtualCamera& camera, const std::stop_token& stop);
 
     Open open_;
-    int run_ = 0;       ///< which start() it is: what an earlier one said late is not heard
+    int run_ = 0;  ///< which start() it is: what an earlier one said late is not heard
+    std::atomic<bool> isWatched_ = false;
     std::mutex mutex_;  ///< guards the next two
     std::condition_variable_any wake_;
     LiveSession::Live live_;

@@ -145,22 +145,28 @@ void read(const QCommandLineParser& parser, const Options& options, CommandLine&
     }
 }
 
-/// Without what QApplication takes for itself: a desktop that restores its programs starts them with -session.
-QStringList withoutQtOptions(const QStringList& arguments) {
-    static const QStringList withValue{"session", "platform", "style", "display", "geometry", "qwindowgeometry"};
-    QStringList left;
+/// Takes Qt's own options out of `arguments` and returns them: of its many those that a desktop gives a program, which
+/// it starts with -session when it restores it, and by which a person says on which screen. None of the others is
+/// known.
+QStringList takeQtOptions(QStringList& arguments) {
+    static const QStringList withValue{"session", "platform", "display", "geometry", "qwindowgeometry"};
+    QStringList taken, left;
     for (qsizetype i = 0; i < arguments.size(); ++i) {
         QString name = arguments[i];
-        if (i > 0 && name.startsWith('-')) {
-            name.remove(0, name.startsWith("--") ? 2 : 1);
-            if (withValue.contains(name)) {
-                ++i;
-                continue;
-            }
+        if (name == "--") {
+            left.append(arguments.mid(i));
+            break;
         }
-        left.append(arguments[i]);
+        name.remove(0, name.startsWith("--") ? 2 : 1);
+        if (i > 0 && arguments[i].startsWith('-') && withValue.contains(name) && i + 1 < arguments.size()) {
+            taken.append({arguments[i], arguments[i + 1]});
+            ++i;
+        } else {
+            left.append(arguments[i]);
+        }
     }
-    return left;
+    arguments = left;
+    return taken;
 }
 
 }  // namespace
@@ -175,9 +181,17 @@ CommandLine parseCommandLine(const QStringList& arguments) {
     const Options options;
     parser.addOptions(options.all());
     parser.addPositionalArgument("file", "Photo to open, or video or folder to play.", "[FILE]");
+    // -version is --version: as a cluster of letters, -reverse would have the v of --version in it.
+    parser.setSingleDashWordOptionMode(QCommandLineParser::ParseAsLongOptions);
 
     CommandLine line;
-    const bool understood = parser.parse(withoutQtOptions(arguments));
+    QStringList own = arguments;
+    line.forQt = own.mid(0, 1) + takeQtOptions(own);
+    if (!parser.parse(own)) {
+        complain(parser.errorText() + " See matte --help.");
+        line.exitCode = kExitUsage;
+        return line;
+    }
     if (parser.isSet(options.help)) {
         print(stdout, parser.helpText().replace("<executable_name>", "matte"));
         line.exitCode = kExitOk;
@@ -189,7 +203,6 @@ CommandLine parseCommandLine(const QStringList& arguments) {
         return line;
     }
     try {
-        if (!understood) throw Error(Area::usage, parser.errorText().toStdString() + " See matte --help.");
         read(parser, options, line);
     } catch (const Error& error) {
         complain(error.what());

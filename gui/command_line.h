@@ -23,6 +23,7 @@ struct CommandLine {
     Orders orders;                           ///< what to do without the user
     bool interop = true;                     ///< false: pictures are uploaded even where they could stay on the device
     bool virtualCamera = false;              ///< other programs see what is shown, from the start on
+    QStringList forQt;            ///< the program's name and the options of Qt's own: all that QApplication is to see
     std::optional<int> exitCode;  ///< set when the program is to end at once: help, version or a wrong option
 };
 

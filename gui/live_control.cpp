@@ -139,8 +139,7 @@ void LiveControl::showState() {
     action->setChecked(on);
     parts_.sources.showSource(source);
     parts_.canvas.light().showCapturing(capturing ? nameOf(captured) : QString(), captured.isCamera());
-    parts_.canvas.livePage().showSource(nameOf(source));
-    parts_.canvas.livePage().setOpening(on);
+    parts_.canvas.livePage().showStage(session_.stage(), nameOf(source));
     parts_.canvas.arrange();
     showFacts();
     if (on) {
@@ -148,12 +147,7 @@ void LiveControl::showState() {
     } else {
         refresh_.stop();
     }
-    if (mode() != Mode::live) return;
-    if (on) {
-        refresh();
-    } else {
-        parts_.status.showSource(source);
-    }
+    refresh();
 }
 
 void LiveControl::statusChanged(const LiveStatus& status) {
@@ -243,15 +237,29 @@ void LiveControl::showFacts() {
             facts.append({false, tr("The processor does the work: %1. %2").arg(name, reason).trimmed()});
         }
     }
-    facts.append({true, tr("The camera is off until you start it. Nothing leaves this computer.")});
+    facts.append({true, (cameraText() + " " + tr("Nothing leaves this computer.")).trimmed()});
     parts_.canvas.livePage().showFacts(facts);
+}
+
+/// Nothing while it is on: the light says so.
+QString LiveControl::cameraText() const {
+    switch (session_.stage()) {
+        case LiveStage::closing:
+            if (session_.captured().isCamera()) return tr("The camera is being turned off.");
+            [[fallthrough]];
+        case LiveStage::off: return tr("The camera is off until you start it.");
+        default: return {};
+    }
 }
 
 void LiveControl::refresh() {
     if (mode() != Mode::live) return;
+    if (!session_.isOn() || !session_.newest()) {
+        return parts_.status.showStage(session_.stage(), parts_.settings.live.source);
+    }
     LiveStatus status = session_.status();
     // What a source says of itself may be older than its frames.
-    if (session_.newest()) status.source.size = session_.newest()->picture->size();
+    status.source.size = session_.newest()->picture->size();
     parts_.status.showLive(status, session_.statistics());
 }
 

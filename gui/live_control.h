@@ -70,6 +70,7 @@ private:
     void tellEngine(const EngineInfo& info);
     void adoptMirror();
     void showFacts();
+    [[nodiscard]] QString cameraText() const;
     void refresh();
     void setShown(bool shown);
 

@@ -60,23 +60,20 @@ LivePage::LivePage(QAction* start, QAction* openVideo, QWidget* parent)
 }
 
 QString LivePage::title(const QString& name) const {
-    return opening_ ? tr("Opening %1…").arg(name) : tr("See yourself live");
+    if (stage_ == LiveStage::waiting) return tr("Waiting for %1…").arg(name);
+    return isOn() ? tr("Opening %1…").arg(name) : tr("See yourself live");
 }
 
 QString LivePage::advice(const QString& name) const {
-    return opening_ ? tr("The background is shown until the first picture is ready.")
-                    : tr("%1. Space starts and stops.").arg(name);
+    if (stage_ == LiveStage::waiting) return tr("It is looked for until you stop.");
+    return isOn() ? tr("The background is shown until the first picture is ready.")
+                  : tr("%1. Space starts and stops.").arg(name);
 }
 
-void LivePage::showSource(const QString& name) {
-    if (name == name_) return;
+void LivePage::showStage(LiveStage stage, const QString& name) {
+    if (stage == stage_ && name == name_) return;
+    stage_ = stage;
     name_ = name;
-    arrange();
-}
-
-void LivePage::setOpening(bool opening) {
-    if (opening == opening_) return;
-    opening_ = opening;
     arrange();
 }
 
@@ -92,8 +89,8 @@ void LivePage::resizeEvent(QResizeEvent*) {
 
 void LivePage::arrange() {
     layTexts();
-    start_->setVisible(!opening_);
-    video_->setVisible(!opening_);
+    start_->setVisible(!isOn());
+    video_->setVisible(!isOn());
     for (QWidget* part :
          {table_, static_cast<QWidget*>(mark_), static_cast<QWidget*>(source_), static_cast<QWidget*>(title_)}) {
         part->show();

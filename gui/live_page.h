@@ -6,6 +6,8 @@
 #include <QList>
 #include <QWidget>
 
+#include "gui/live_session.h"
+
 class QAction;
 class QGridLayout;
 class QLabel;
@@ -25,11 +27,10 @@ class LivePage : public QWidget {
 
 public:
     LivePage(QAction* start, QAction* openVideo, QWidget* parent);
-    /// What a start would begin with.
-    void showSource(const QString& name);
+    /// What is waited for, or what a start would begin with; while something is, there is nothing to click but what is
+    /// in the tool bar.
+    void showStage(LiveStage stage, const QString& name);
     void showFacts(const QList<Fact>& facts);
-    /// A source is being opened: nothing to click but what is in the tool bar.
-    void setOpening(bool opening);
     /// Nothing is put there: something else lies over so many of the lowest pixels.
     void keepClear(int below);
     /// Everything that is written on it, for tests and screen readers.
@@ -39,6 +40,7 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
+    [[nodiscard]] bool isOn() const { return stage_ > LiveStage::closing; }
     [[nodiscard]] QString title(const QString& name) const;
     [[nodiscard]] QString advice(const QString& name) const;
     void arrange();
@@ -55,7 +57,7 @@ private:
     QList<QLabel*> lines_;  ///< of the facts
     QList<Fact> facts_;
     QString name_;
-    bool opening_ = false;
+    LiveStage stage_ = LiveStage::off;
 };
 
 }  // namespace matte

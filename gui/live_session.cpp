@@ -61,6 +61,12 @@ void LiveSession::presented(const Live& live, double ms) {
     if (!live->curtain) Q_EMIT framePresented(++presented_);
 }
 
+LiveStage LiveSession::stage() const {
+    if (!on_) return status_.capturing ? LiveStage::closing : LiveStage::off;
+    if (status_.state == LiveStatus::State::lost) return LiveStage::waiting;
+    return newest_ ? LiveStage::running : LiveStage::opening;
+}
+
 void LiveSession::takeNews() {
     newsPosted_ = false;  // before looking: what changes from here on is told again
     if (const Live live = pipeline_.newest(); shows_ && live && live != newest_) {

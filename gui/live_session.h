@@ -19,6 +19,15 @@
 
 namespace matte {
 
+/// How far a run is, for everything in the window that says so: no two parts of it may say different things.
+enum class LiveStage {
+    off = 1,  ///< or at its end
+    closing,  ///< stopped, and the source is not closed yet
+    opening,  ///< until its first picture
+    waiting,  ///< for a source that is lost, or never was there
+    running
+};
+
 class LiveSession : public QObject {
     Q_OBJECT
     Q_DISABLE_COPY_MOVE(LiveSession)
@@ -58,6 +67,7 @@ public:
     [[nodiscard]] const Live& newest() const { return newest_; }
     /// Started, and neither stopped nor ended since. A source that is lost is still on: it is looked for.
     [[nodiscard]] bool isOn() const { return on_; }
+    [[nodiscard]] LiveStage stage() const;
     [[nodiscard]] const LiveSource& source() const { return source_; }
     /// What status().capturing is about: for a moment still the source before, until that is closed.
     [[nodiscard]] const LiveSource& captured() const { return *captured_; }

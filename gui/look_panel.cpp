@@ -3,14 +3,17 @@
 
 #include <QAction>
 #include <QButtonGroup>
+#include <QEvent>
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QStackedWidget>
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <cmath>
 
 #include "gui/color_row.h"
@@ -236,13 +239,19 @@ void LookPanel::buildEdges(QVBoxLayout& column) {
 }
 
 void LookPanel::chooseKind(Background::Kind kind) {
-    if (kind == Background::Kind::image && !document_.look().background.image) {
-        showLook(document_.look());  // there is nothing to show yet: the click only asks
-        Q_EMIT pictureWanted();
-        return;
+    const Background& present = document_.look().background;
+    const bool toChoose = kind == Background::Kind::image && !present.image;
+    choosingOver_ = toChoose ? std::optional(present.kind) : std::nullopt;
+    if (!toChoose) {
+        document_.edit(LookControl::background, [&](Look& look) { look.background.kind = kind; });
+        document_.finishGesture();
     }
-    document_.edit(LookControl::background, [&](Look& look) { look.background.kind = kind; });
-    document_.finishGesture();
+    showLook(document_.look());
+}
+
+Background::Kind LookPanel::shownKind() const {
+    const Background::Kind kind = document_.look().background.kind;
+    return choosingOver_ == kind ? Background::Kind::image : kind;
 }
 
 void LookPanel::showPage(int index) {
@@ -253,15 +262,31 @@ void LookPanel::showPage(int index) {
 // As tall as this page alone, or the shorter ones would leave a gap.
 void LookPanel::fitPage() {
     const QLayout* content = pages_->currentWidget()->layout();
-    const int width = kWidth - 2 * kBorder - 2 * kMargin;
+    const int width = maximumWidth() - 2 * kBorder - 2 * kMargin;
     pages_->setFixedHeight(content->hasHeightForWidth() ? content->heightForWidth(width)
                                                         : content->sizeHint().height());
 }
 
+/// Wide enough for every control in large text, too: there is nothing to scroll sideways by.
+void LookPanel::fitWidth() {
+    const int needed = widget()->minimumSizeHint().width() + 2 * kBorder + verticalScrollBar()->sizeHint().width();
+    const int wanted = std::max(kWidth, needed);
+    if (wanted == maximumWidth()) return;
+    setFixedWidth(wanted);
+    fitPage();
+}
+
+bool LookPanel::eventFilter(QObject* object, QEvent* event) {
+    if (object == widget() && event->type() == QEvent::LayoutRequest) fitWidth();
+    return QScrollArea::eventFilter(object, event);
+}
+
 void LookPanel::showLook(const Look& look) {
     const Background& background = look.background;
-    kinds_->button(int(background.kind))->setChecked(true);
-    showPage(int(background.kind) - int(Background::Kind::blur));
+    const Background::Kind kind = shownKind();
+    if (background.kind == kind) choosingOver_.reset();
+    kinds_->button(int(kind))->setChecked(true);
+    showPage(int(kind) - int(Background::Kind::blur));
     blurStrength_->showValue(int(std::lround(background.blurStrength)));
     color_->showColor(QColor(background.color.r, background.color.g, background.color.b));
     const QString name = QFileInfo(QString::fromStdString(background.imagePath)).fileName();

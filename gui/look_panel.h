@@ -4,6 +4,8 @@
 
 #include <QScrollArea>
 
+#include <optional>
+
 #include "gui/document.h"
 #include "gui/settings.h"
 
@@ -39,6 +41,9 @@ public:
     /// Shows what makes sense live only, and says what holds there.
     void setMode(Mode mode);
 
+protected:
+    bool eventFilter(QObject* object, QEvent* event) override;
+
 Q_SIGNALS:
     void pictureWanted();                      ///< a background picture is to be chosen
     void pictureDropped(const QString& path);  ///< or was dropped
@@ -48,9 +53,11 @@ private:
     void buildEdges(QVBoxLayout& column);
     QWidget* imagePage();
     void chooseKind(Background::Kind kind);
+    [[nodiscard]] Background::Kind shownKind() const;
     void showLook(const Look& look);
     void showPage(int index);
     void fitPage();
+    void fitWidth();
     void addSection(QVBoxLayout& column, const QString& title, QWidget* group);
 
     Document& document_;
@@ -69,6 +76,9 @@ private:
     PersonGroup* person_;
     LiveGroup* live_;
     QList<QWidget*> liveOnly_;
+    /// The kind that stayed behind the person when a picture was asked for and there was none: until one is chosen, or
+    /// another kind, the panel shows what there is to choose from.
+    std::optional<Background::Kind> choosingOver_;
 };
 
 }  // namespace matte

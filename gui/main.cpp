@@ -62,13 +62,31 @@ QSurfaceFormat coreProfile() {
     return format;
 }
 
+/// argc and argv for QApplication, which refers to them until its end.
+class QtArguments {
+public:
+    explicit QtArguments(const QStringList& arguments) {
+        for (const QString& argument : arguments) texts_.push_back(argument.toLocal8Bit());
+        for (QByteArray& text : texts_) pointers_.push_back(text.data());
+        count_ = int(pointers_.size());
+        pointers_.push_back(nullptr);
+    }
+    [[nodiscard]] int& count() { return count_; }
+    [[nodiscard]] char** values() { return pointers_.data(); }
+
+private:
+    std::vector<QByteArray> texts_;
+    std::vector<char*> pointers_;
+    int count_ = 0;
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
     const QStringList arguments(argv, argv + argc);
     const auto line = matte::parseCommandLine(arguments);
     if (line.exitCode) return *line.exitCode;
-    if (const QString problem = matte::displayProblem(arguments); !problem.isEmpty()) {
+    if (const QString problem = matte::displayProblem(line.forQt); !problem.isEmpty()) {
         matte::complain(problem);
         return matte::kExitEngine;
     }
@@ -79,7 +97,8 @@ int main(int argc, char** argv) {
     QCoreApplication::setApplicationVersion(MATTE_VERSION);
     QGuiApplication::setApplicationDisplayName("Matte");
     QGuiApplication::setDesktopFileName(MATTE_APP_ID);
-    QApplication app(argc, argv);
+    QtArguments forQt(line.forQt);  // it would take some of ours: a file after -- may be called -reverse
+    QApplication app(forQt.count(), forQt.values());
     QApplication::setWindowIcon(QIcon(":/icons/app-128.png"));
     if (const QString problem = matte::openGlProblem(); !problem.isEmpty()) {
         matte::complain(problem);

@@ -9,6 +9,7 @@
 #include <QHBoxLayout>
 #include <QMessageBox>
 #include <QMimeData>
+#include <QPushButton>
 #include <QUrl>
 
 #include <algorithm>
@@ -95,6 +96,7 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
 // The widgets speak to the members, which would be gone before a base class deletes its children.
 MainWindow::~MainWindow() {
     live_.stop();
+    disconnect(&document_.undoStack(), nullptr, this, nullptr);  // which speaks until its end
     delete feed_;
     delete liveControl_;
     delete exporter_;
@@ -155,7 +157,7 @@ void MainWindow::photoOpened(const OpenedPhoto& photo) {
     } else {
         canvas_->banner().showDone(tr("%1 is open, under Photo.").arg(photo.name));
     }
-    bars_->setPhotoOpen(true);
+    showContext();
     bars_->showZoom(canvas_->viewport().zoom());
     if (liveControl_->mode() == Mode::photo) status_->showPhoto(photo);
     if (!photo.path.isEmpty()) {
@@ -194,9 +196,17 @@ void MainWindow::setMode(Mode mode) {
 }
 
 void MainWindow::showContext() {
+    const QUndoStack& steps = document_.undoStack();
+    const EngineInfo& engine = live_.status().engine;
+    actions_.setContext({.mode = liveControl_->mode(),
+                         .photo = document_.isOpen(),
+                         .livePicture = canvas_->liveShown(),
+                         .fineDetail = engine.name.empty() || engine.fineDetail,
+                         .profiles = !settings_.live.profiles.isEmpty(),
+                         .writesVideo = exporter_->isBusy(),
+                         .canUndo = steps.canUndo(),
+                         .canRedo = steps.canRedo()});
     const bool live = liveControl_->mode() == Mode::live;
-    actions_.setContext(liveControl_->mode(), live ? canvas_->liveShown() : document_.isOpen());
-    if (!panel_->live().detail().isEnabled()) actions_[ActionId::detail]->setEnabled(false);
     setWindowTitle(live                 ? tr("Live — Matte")
                    : document_.isOpen() ? tr("%1 — Matte").arg(document_.photo().name)
                                         : tr("Matte"));
@@ -341,8 +351,23 @@ void MainWindow::saveSettings() {
     settings_.save(store_);
 }
 
+/// Asks whoever closes the window about what others lose by it.
+bool MainWindow::mayClose() {
+    if (!endExport(tr("The video is not finished. Close Matte and give it up?"))) return false;
+    if (!feed_->isWatched()) return true;
+    QMessageBox box(QMessageBox::Question, tr("Matte is a camera now"),
+                    tr("Other programs see this camera. Close Matte?"), QMessageBox::NoButton, this);
+    const QAbstractButton* close = box.addButton(tr("Close Matte"), QMessageBox::AcceptRole);
+    QPushButton* keep = box.addButton(tr("Keep It Open"), QMessageBox::RejectRole);
+    box.setDefaultButton(keep);
+    box.setEscapeButton(keep);
+    box.exec();
+    return box.clickedButton() == close;
+}
+
 void MainWindow::closeEvent(QCloseEvent* event) {
-    if (!endExport(tr("The video is not finished. Close Matte and give it up?"))) return event->ignore();
+    // The desktop's close button and keys. Who ends the session, or the program, waits for no answer.
+    if (event->spontaneous() && !mayClose()) return event->ignore();
     session_.cancel();
     actions_[ActionId::trace]->setChecked(false);
     if (methods_) methods_->makeWay();

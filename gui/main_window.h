@@ -136,6 +136,7 @@ private:
     void connectExporter();
     void askForVideoExport();
     bool endExport(const QString& question);
+    bool mayClose();
     void watchCameras();
     void restoreSettings(const std::optional<Background>& background);
 

@@ -17,8 +17,7 @@ void MainWindow::connectExporter() {
     Banner& banner = canvas_->banner();
     connect(actions_[ActionId::exportVideo], &QAction::triggered, this, &MainWindow::askForVideoExport);
     connect(exporter_, &VideoExporter::busyChanged, &canvas_->progress(), &ProgressPill::setStage);
-    connect(exporter_, &VideoExporter::busyChanged, this,
-            [this] { actions_[ActionId::exportVideo]->setEnabled(!exporter_->isBusy()); });
+    connect(exporter_, &VideoExporter::busyChanged, this, &MainWindow::showContext);
     connect(exporter_, &VideoExporter::failed, &banner, &Banner::showError);
     connect(exporter_, &VideoExporter::failed, this, &MainWindow::failed);
     connect(exporter_, &VideoExporter::cancelled, this, [&banner] { banner.showDone(tr("Cancelled.")); });

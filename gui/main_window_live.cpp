@@ -126,6 +126,7 @@ Footprint MainWindow::footprint() const {
 
 void MainWindow::connectProfiles() {
     connect(profiles_, &Profiles::changed, bars_, &WindowBars::showProfiles);
+    connect(profiles_, &Profiles::changed, this, &MainWindow::showContext);
     connect(bars_, &WindowBars::profileChosen, this, &MainWindow::applyProfile);
     connect(actions_[ActionId::saveProfile], &QAction::triggered, this, [this] {
         const QString name = profiles_->askForName(this);

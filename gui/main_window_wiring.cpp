@@ -65,7 +65,9 @@ void MainWindow::connectFiles() {
     });
     on(ActionId::copyCutout, [this] { copy(false); });
     on(ActionId::copyPicture, [this] { copy(true); });
-    on(ActionId::quit, &MainWindow::close);
+    on(ActionId::quit, [this] {
+        if (mayClose()) close();
+    });
     on(ActionId::cancel, &MainWindow::cancelOrClose);
     on(ActionId::shortcuts, [this] { ShortcutsDialog(actions_, this).exec(); });
     on(ActionId::about, &MainWindow::showAbout);
@@ -110,14 +112,12 @@ void MainWindow::connectLook() {
     QAction *undo = actions_[ActionId::undo], *redo = actions_[ActionId::redo];
     connect(undo, &QAction::triggered, this, &MainWindow::undo);
     connect(redo, &QAction::triggered, &document_, &Document::redo);
-    connect(&steps, &QUndoStack::canUndoChanged, undo, &QAction::setEnabled);
-    connect(&steps, &QUndoStack::canRedoChanged, redo, &QAction::setEnabled);
+    connect(&steps, &QUndoStack::canUndoChanged, this, &MainWindow::showContext);
+    connect(&steps, &QUndoStack::canRedoChanged, this, &MainWindow::showContext);
     connect(&steps, &QUndoStack::undoTextChanged, this,
             [undo](const QString& step) { undo->setText(step.isEmpty() ? tr("&Undo") : tr("&Undo %1").arg(step)); });
     connect(&steps, &QUndoStack::redoTextChanged, this,
             [redo](const QString& step) { redo->setText(step.isEmpty() ? tr("&Redo") : tr("&Redo %1").arg(step)); });
-    undo->setEnabled(false);
-    redo->setEnabled(false);
     connect(&document_, &Document::lookChanged, this, &MainWindow::requestRender);
     connect(&document_, &Document::lookChanged, this, [this](const Look& look) { backgroundChanged(look.background); });
     connect(actions_[ActionId::resetLook], &QAction::triggered, this, [this] {

@@ -8,6 +8,7 @@
 #include <QSlider>
 #include <QSpinBox>
 
+#include <algorithm>
 #include <chrono>
 
 namespace matte {
@@ -30,7 +31,7 @@ SliderRow::SliderRow(const QString& name, const QString& tip, Range range, QWidg
     box_->setButtonSymbols(QSpinBox::NoButtons);
     box_->setAlignment(Qt::AlignRight);
     box_->setAccessibleName(tr("%1, value").arg(name));
-    box_->setFixedWidth(46);
+    box_->setFixedWidth(std::max(46, fontMetrics().horizontalAdvance("-100") + 14));
     showValue(range.standard);
     for (QWidget* part : {static_cast<QWidget*>(slider_), static_cast<QWidget*>(box_)}) {
         part->setFocusPolicy(Qt::StrongFocus);

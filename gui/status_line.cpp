@@ -20,6 +20,17 @@ QString details(const StageTimes& times) {
     return lines.join('\n');
 }
 
+QString stageName(LiveStage stage) {
+    switch (stage) {
+        case LiveStage::off: return StatusLine::tr("Off");
+        case LiveStage::closing: return StatusLine::tr("Closing…");
+        case LiveStage::opening: return StatusLine::tr("Opening…");
+        case LiveStage::waiting: return StatusLine::tr("Waiting…");
+        case LiveStage::running: break;
+    }
+    return {};
+}
+
 }  // namespace
 
 StatusLine::StatusLine(QWidget* parent)
@@ -71,11 +82,11 @@ void StatusLine::clearPhoto() {
     showTimes();
 }
 
-void StatusLine::showSource(const LiveSource& source) {
+void StatusLine::showStage(LiveStage stage, const LiveSource& source) {
     photo_->setText(fontMetrics().elidedText(nameOf(source), Qt::ElideMiddle, 260));
     photo_->setToolTip(formatOf(source));
     times_->setToolTip({});
-    times_->setText(tr("Off"));
+    times_->setText(stageName(stage));
     fitEngine();
 }
 

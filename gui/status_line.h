@@ -20,8 +20,8 @@ public:
     void showPhoto(const OpenedPhoto& photo);
     void showComposite(const Rendered& picture);
     void clearPhoto();
-    /// Nothing live: only what a start would begin with.
-    void showSource(const LiveSource& source);
+    /// Nothing live yet: what is waited for, or what a start would begin with.
+    void showStage(LiveStage stage, const LiveSource& source);
     void showLive(const LiveStatus& status, const LiveStatistics& statistics);
     void showEngine(const EngineInfo& info);
     [[nodiscard]] QString text() const;

@@ -17,7 +17,7 @@
 namespace matte {
 namespace {
 
-constexpr int kMarkSide = 104;
+constexpr int kMarkSide = 104, kLeastMargin = 16;
 
 /// A portrait whose right half stands before a checkerboard: what the program does, in one mark.
 class Mark : public QWidget {
@@ -33,33 +33,63 @@ protected:
     }
 };
 
+QLabel* wrappedLine(const QString& text) {
+    QLabel* line = pageLine(text, "muted");
+    line->setWordWrap(true);
+    return line;
+}
+
 }  // namespace
 
 Welcome::Welcome(const Actions& actions, QWidget* parent) : QWidget(parent) {
     setObjectName("welcome");
     setAttribute(Qt::WA_StyledBackground);
     setAccessibleName(tr("Welcome"));
-    auto* buttons = new QHBoxLayout;
-    buttons->setSpacing(10);
-    buttons->addStretch();
-    buttons->addWidget(
-        pageButton(actions[ActionId::open], glyph("open", QPalette::HighlightedText), tr("Open a Photo…"), "primary"));
-    buttons->addWidget(pageButton(actions[ActionId::openSample], glyph("person"), tr("Try the Sample"), ""));
-    buttons->addWidget(pageButton(actions[ActionId::liveMode], glyph("camera"), tr("Go Live"), ""));
-    buttons->addStretch();
+    buttons_ = new QBoxLayout(QBoxLayout::LeftToRight);
+    buttons_->setSpacing(10);
+    for (QPushButton* button :
+         {pageButton(actions[ActionId::open], glyph("open", QPalette::HighlightedText), tr("Open a Photo…"), "primary"),
+          pageButton(actions[ActionId::openSample], glyph("person"), tr("Try the Sample"), ""),
+          pageButton(actions[ActionId::liveMode], glyph("camera"), tr("Go Live"), "")}) {
+        buttons_->addWidget(button);
+    }
+    auto* mark = new Mark;
+    QLabel* promise = wrappedLine(tr("The person stays. What is behind them is up to you."));
+    QLabel* hint = wrappedLine(tr("Ctrl+V pastes a picture. Nothing leaves this computer."));
+    ornaments_ = {mark, hint, promise};
     auto* column = new QVBoxLayout(this);
     column->setSpacing(0);
     column->addStretch(5);
-    column->addWidget(new Mark, 0, Qt::AlignHCenter);
+    column->addWidget(mark, 0, Qt::AlignHCenter);
     column->addSpacing(22);
     column->addWidget(pageLine(tr("Drop a photo here"), "welcomeTitle"));
     column->addSpacing(8);
-    column->addWidget(pageLine(tr("The person stays. What is behind them is up to you."), "muted"));
+    column->addWidget(promise);
     column->addSpacing(26);
-    column->addLayout(buttons);
+    auto* middle = new QHBoxLayout;
+    middle->addStretch();
+    middle->addLayout(buttons_);
+    middle->addStretch();
+    column->addLayout(middle);
     column->addSpacing(22);
-    column->addWidget(pageLine(tr("Ctrl+V pastes a picture. Nothing leaves this computer."), "muted"));
+    column->addWidget(hint);
     column->addStretch(6);
+}
+
+/// The buttons beside each other, or one below the other where there is no room for that; in a window that is too low
+/// what is missed least is left out.
+void Welcome::resizeEvent(QResizeEvent*) {
+    int together = -buttons_->spacing();
+    for (int i = 0; i < buttons_->count(); ++i)
+        together += buttons_->itemAt(i)->sizeHint().width() + buttons_->spacing();
+    buttons_->setDirection(together > width() - 2 * kLeastMargin ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+    for (QWidget* part : ornaments_) part->show();
+    for (QWidget* part : ornaments_) {
+        layout()->invalidate();
+        if (layout()->totalHeightForWidth(width()) <= height()) break;
+        part->hide();
+    }
+    layout()->activate();
 }
 
 void Welcome::setDropActive(bool active) {

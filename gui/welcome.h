@@ -2,7 +2,10 @@
 // Welcome: what the canvas shows before there is a photo: where to drop one, and three ways in. GUI thread.
 #pragma once
 
+#include <QList>
 #include <QWidget>
+
+class QBoxLayout;
 
 namespace matte {
 
@@ -18,9 +21,13 @@ public:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     [[nodiscard]] QRectF dropArea() const;
+
+    QBoxLayout* buttons_;
+    QList<QWidget*> ornaments_;  ///< what can be left out, from what is missed least on
     bool dropActive_ = false;
 };
 

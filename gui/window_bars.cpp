@@ -14,6 +14,7 @@
 #include "gui/actions.h"
 #include "gui/icons.h"
 #include "gui/source_picker.h"
+#include "gui/tool_row.h"
 
 namespace matte {
 namespace {
@@ -52,22 +53,15 @@ QToolButton* primaryTool(QAction* action, const QString& iconName) {
     return button;
 }
 
-void makeMenuButton(QToolButton& button, QMenu* menu, const QString& name, const QString& tip) {
-    button.setMenu(menu);
-    button.setPopupMode(QToolButton::InstantPopup);
-    button.setIcon(glyph("down"));
-    button.setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-    button.setLayoutDirection(Qt::RightToLeft);  // the arrow after the text
-    button.setProperty("menuButton", true);
-    button.setAccessibleName(name);
-    button.setToolTip(tip);
-    button.setFocusPolicy(Qt::TabFocus);
-}
-
-QWidget* spacer() {
-    auto* widget = new QWidget;
-    widget->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
-    return widget;
+/// For an action with a menu, of which its icon text says what is chosen.
+QToolButton* menuTool(QAction* action, const char* name = "") {
+    QToolButton* button = tool(action, true);
+    button->setObjectName(name);
+    button->setPopupMode(QToolButton::InstantPopup);
+    button->setLayoutDirection(Qt::RightToLeft);  // the arrow after the text
+    button->setProperty("menuButton", true);
+    action->setIconVisibleInMenu(false);  // where there is an arrow to the right
+    return button;
 }
 
 }  // namespace
@@ -87,14 +81,14 @@ WindowBars::WindowBars(QMainWindow& window, const Actions& actions)
     : QObject(&window),
       themes_(new QActionGroup(this)),
       views_(new QActionGroup(this)),
-      view_(new QToolButton),
-      zoom_(new QToolButton) {
+      view_(actions[ActionId::view]),
+      zoom_(actions[ActionId::zoom]) {
     menus_ = window.menuBar();
     sources_ = new SourcePicker(actions);
     buildMenus(window, actions);
     buildTools(window, actions);
-    setPhotoOpen(false);
-    setMode(Mode::photo);
+    showZoom(1);
+    showView(Showing::result);
 }
 
 void WindowBars::buildMenus(QMainWindow& window, const Actions& actions) {
@@ -163,8 +157,8 @@ QMenu* WindowBars::themeMenu(QWidget* parent) {
     return menu;
 }
 
-QMenu* WindowBars::viewMenu() {
-    auto* menu = new QMenu(view_);
+QMenu* WindowBars::viewMenu(QWidget* parent) {
+    auto* menu = new QMenu(parent);
     for (const Showing showing : kViews) {
         QAction* action = menu->addAction(viewName(showing));
         action->setCheckable(true);
@@ -176,8 +170,8 @@ QMenu* WindowBars::viewMenu() {
     return menu;
 }
 
-QMenu* WindowBars::zoomMenu(const Actions& actions) {
-    auto* menu = new QMenu(zoom_);
+QMenu* WindowBars::zoomMenu(QWidget* parent, const Actions& actions) {
+    auto* menu = new QMenu(parent);
     menu->addAction(actions[ActionId::fit]);
     menu->addSeparator();
     for (const double zoom : kZooms) {
@@ -189,41 +183,47 @@ QMenu* WindowBars::zoomMenu(const Actions& actions) {
 
 void WindowBars::buildTools(QMainWindow& window, const Actions& actions) {
     using Id = ActionId;
-    makeMenuButton(*view_, viewMenu(), tr("View"), tr("What to show (F for the next)"));
-    makeMenuButton(*zoom_, zoomMenu(actions), tr("Zoom"), tr("Zoom"));
-    zoom_->setObjectName("zoom");
+    using Rank = ToolRow::Rank;
+    view_->setMenu(viewMenu(&window));
+    zoom_->setMenu(zoomMenu(&window, actions));
+    tools_ = new ToolRow;
+    const auto add = [&](Id id, Rank rank, std::optional<Mode> mode = {}, bool named = false) {
+        tools_->add(tool(actions[id], named), actions[id], rank, mode);
+    };
+    add(Id::photoMode, Rank::always, {}, true);
+    add(Id::liveMode, Rank::always, {}, true);
+    tools_->addRule();
+    add(Id::open, Rank::main, Mode::photo, true);
+    tools_->add(sources_, sources_->menu()->menuAction(), Rank::always, Mode::live);
+    tools_->add(primaryTool(actions[Id::live], "start"), actions[Id::live], Rank::always, Mode::live);
+    add(Id::undo, Rank::shortcut);
+    add(Id::redo, Rank::shortcut);
+    tools_->addStretch();
+    add(Id::split, Rank::common, Mode::photo);
+    tools_->add(menuTool(view_), view_, Rank::main, Mode::photo);
+    add(Id::zoomOut, Rank::convenience, Mode::photo);
+    tools_->add(menuTool(zoom_, "zoom"), zoom_, Rank::common, Mode::photo);
+    for (const Id id : {Id::zoomIn, Id::fit, Id::actualSize}) add(id, Rank::convenience, Mode::photo);
+    add(Id::hidePerson, Rank::main, Mode::live, true);
+    tools_->addStretch();
+    add(Id::copyCutout, Rank::shortcut, Mode::photo);
+    tools_->add(primaryTool(actions[Id::exportPicture], "export"), actions[Id::exportPicture], Rank::always,
+                Mode::photo);
+    add(Id::virtualCamera, Rank::common, Mode::live);
+    add(Id::snapshot, Rank::shortcut, Mode::live);
+    add(Id::corner, Rank::shortcut, Mode::live);
+    add(Id::overlay, Rank::convenience, Mode::live);
+    tools_->addRule();
+    add(Id::panel, Rank::main);
     bar_ = window.addToolBar(tr("Tools"));
     bar_->setObjectName("tools");
     bar_->setMovable(false);
     bar_->setContextMenuPolicy(Qt::PreventContextMenu);
-    bar_->setIconSize({18, 18});
-    for (const Id id : {Id::photoMode, Id::liveMode}) bar_->addWidget(tool(actions[id], true));
-    bar_->addSeparator();
-    addTools({tool(actions[Id::open], true)}, Mode::photo);
-    addTools({sources_, primaryTool(actions[Id::live], "start")}, Mode::live);
-    for (const Id id : {Id::undo, Id::redo}) bar_->addWidget(tool(actions[id]));
-    bar_->addWidget(spacer());
-    addTools({tool(actions[Id::split]), view_}, Mode::photo);
-    addTools({tool(actions[Id::zoomOut]), zoom_, tool(actions[Id::zoomIn]), tool(actions[Id::fit]),
-              tool(actions[Id::actualSize])},
-             Mode::photo);
-    addTools({tool(actions[Id::hidePerson], true)}, Mode::live);
-    bar_->addWidget(spacer());
-    addTools({tool(actions[Id::copyCutout]), primaryTool(actions[Id::exportPicture], "export")}, Mode::photo);
-    addTools({tool(actions[Id::virtualCamera]), tool(actions[Id::snapshot]), tool(actions[Id::corner]),
-              tool(actions[Id::overlay])},
-             Mode::live);
-    bar_->addSeparator();
-    bar_->addWidget(tool(actions[Id::panel]));
-}
-
-void WindowBars::addTools(std::initializer_list<QWidget*> tools, Mode mode) {
-    for (QWidget* widget : tools) (mode == Mode::live ? liveTools_ : photoTools_).append(bar_->addWidget(widget));
+    bar_->addWidget(tools_);
 }
 
 void WindowBars::setMode(Mode mode) {
-    for (QAction* part : photoTools_) part->setVisible(mode == Mode::photo);
-    for (QAction* part : liveTools_) part->setVisible(mode == Mode::live);
+    tools_->setMode(mode);
 }
 
 QList<QWidget*> WindowBars::parts() const {
@@ -263,20 +263,12 @@ void WindowBars::showTheme(ThemeChoice choice) {
 
 void WindowBars::showZoom(double zoom) {
     const double percent = 100 * zoom;
-    zoom_->setText(QString::number(percent, 'f', percent < 10 ? 1 : 0) + " %");
+    zoom_->setIconText(QString::number(percent, 'f', percent < 10 ? 1 : 0) + " %");
 }
 
 void WindowBars::showView(Showing showing) {
-    view_->setText(viewName(showing));
+    view_->setIconText(viewName(showing));
     for (QAction* action : views_->actions()) action->setChecked(action->data().toInt() == int(showing));
-}
-
-void WindowBars::setPhotoOpen(bool open) {
-    view_->setEnabled(open);
-    zoom_->setEnabled(open);
-    if (open) return;
-    showZoom(1);
-    showView(Showing::result);
 }
 
 }  // namespace matte

@@ -13,12 +13,12 @@ class QActionGroup;
 class QMainWindow;
 class QMenu;
 class QToolBar;
-class QToolButton;
 
 namespace matte {
 
 class Actions;
 class SourcePicker;
+class ToolRow;
 
 class WindowBars : public QObject {
     Q_OBJECT
@@ -29,10 +29,10 @@ public:
     void showTheme(ThemeChoice choice);
     void showZoom(double zoom);
     void showView(Showing showing);
-    void setPhotoOpen(bool open);
     void setMode(Mode mode);
     void showProfiles(const QList<Profile>& profiles);
     [[nodiscard]] SourcePicker& sources() { return *sources_; }
+    [[nodiscard]] ToolRow& tools() { return *tools_; }
     /// The menus, tools and everything else around the picture.
     [[nodiscard]] QList<QWidget*> parts() const;
 
@@ -48,21 +48,20 @@ private:
     void buildMenus(QMainWindow& window, const Actions& actions);
     void buildTools(QMainWindow& window, const Actions& actions);
     QMenu* themeMenu(QWidget* parent);
-    QMenu* viewMenu();
-    QMenu* zoomMenu(const Actions& actions);
+    QMenu* viewMenu(QWidget* parent);
+    QMenu* zoomMenu(QWidget* parent, const Actions& actions);
     void buildLiveMenu(QMainWindow& window, const Actions& actions);
-    void addTools(std::initializer_list<QWidget*> tools, Mode mode);
 
     QToolBar* bar_;
     QWidget* menus_;
     SourcePicker* sources_;
-    QList<QAction*> photoTools_, liveTools_;
+    ToolRow* tools_;
     QMenu* recent_;
     QMenu* profiles_;
     QActionGroup* themes_;
     QActionGroup* views_;
-    QToolButton* view_;
-    QToolButton* zoom_;
+    QAction* view_;
+    QAction* zoom_;
 };
 
 /// What a view is called.

@@ -7,6 +7,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include <unistd.h>
@@ -100,6 +101,20 @@ void addImageCommand(CLI::App& app, ImageOptions& options) {
     image->add_flag("--quiet", options.quiet, "Print nothing but errors");
 }
 
+/// The first of the arguments that no option has taken, or of whose letters one was left; empty when each has its
+/// meaning. CLI11 would rather say what is missing, or help because there is an h in it.
+std::string unknownOption(const CLI::App& app, int argc, char** argv) {
+    for (const std::string& left : app.remaining(true)) {
+        if (left.size() < 2 || left[0] != '-') continue;
+        for (int i = 1; i < argc; ++i) {
+            const std::string_view argument = argv[i];
+            if (argument.starts_with('-') && argument.ends_with(left.substr(1))) return argv[i];
+        }
+        return left;
+    }
+    return {};
+}
+
 ExitCode runCommandLine(int argc, char** argv, std::stop_token stop) {
     CLI::App app("Replaces what is behind a person in photos and videos.", "matte-cli");
     app.set_version_flag("--version", std::string("matte-cli ") + MATTE_VERSION);
@@ -132,6 +147,9 @@ ExitCode runCommandLine(int argc, char** argv, std::stop_token stop) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
+        if (const std::string option = unknownOption(app, argc, argv); !option.empty()) {
+            throw Error(Area::usage, "There is no option '" + option + "': see matte-cli --help.");
+        }
         if (error.get_exit_code() == int(CLI::ExitCodes::Success)) {
             app.exit(error);  // --help and --version
             return kExitOk;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What other programs see through Matte's own camera: what the window shows, and nothing else.
+#include <QAbstractButton>
+#include <QApplication>
+#include <QMessageBox>
 #include <QTest>
+#include <QTimer>
 
 #include <atomic>
 #include <mutex>
@@ -154,12 +158,55 @@ private Q_SLOTS:
         QCOMPARE(feed.camera.open.load(), 0);
     }
 
+    void closingWhileOthersWatchIsAskedAbout() {
+        FeedFixture feed;
+        MainWindow& window = feed.live.window();
+        feed.live.start();
+        feed.turn(true);
+        QTRY_VERIFY(feed.personSeen());
+        QStringList asked;
+        int answer = Qt::Key_Escape;
+        QTimer user;
+        QObject::connect(&user, &QTimer::timeout, [&] {
+            auto* question = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+            if (!question) return;
+            asked.append(question->text());
+            if (answer == Qt::Key_Escape) {
+                QTest::keyClick(question, Qt::Key_Escape);
+            } else {
+                for (QAbstractButton* button : question->buttons()) {
+                    if (button->text() == "Close Matte") button->click();
+                }
+            }
+        });
+        user.start(20);
+        QVERIFY(!closeByDesktop(window));
+        QCOMPARE(asked, QStringList("Other programs see this camera. Close Matte?"));
+        QVERIFY(window.isVisible() && feed.personSeen() && feed.camera.open == 1);
+        window.actions()[ActionId::quit]->trigger();
+        QCOMPARE(asked.size(), 2);
+        QVERIFY(window.isVisible() && feed.camera.open == 1);
+        answer = Qt::Key_Return;
+        window.actions()[ActionId::quit]->trigger();
+        QCOMPARE(asked.size(), 3);  // once
+        QVERIFY(!window.isVisible());
+        QCOMPARE(feed.camera.open.load(), 0);
+    }
+
+    void closingIsNotAskedAboutWhereNobodyLosesAnything() {
+        FeedFixture feed;
+        feed.camera.watched = false;
+        feed.turn(true);
+        QTRY_COMPARE(feed.camera.open.load(), 1);
+        QVERIFY(closeByDesktop(feed.live.window()));
+    }
+
     void itEndsWithTheWindow() {
         FeedFixture feed;
         feed.live.start();
         feed.turn(true);
-        QTRY_COMPARE(feed.camera.open.load(), 1);
-        QVERIFY(feed.live.window().close());
+        QTRY_VERIFY(feed.personSeen());
+        QVERIFY(feed.live.window().close());  // by the program, as at the session's end: nobody is asked
         QCOMPARE(feed.camera.open.load(), 0);
     }
 };

@@ -238,6 +238,10 @@ private Q_SLOTS:
         const CommandLine line = parseCommandLine({"matte", "-session", "117f", "--platform", "xcb", "p.jpg"});
         QVERIFY(!line.exitCode);
         QVERIFY(line.photo.endsWith("/p.jpg"));
+        QCOMPARE(line.forQt, (QStringList{"matte", "-session", "117f", "--platform", "xcb"}));
+        const CommandLine file = parseCommandLine({"matte", "--", "-reverse"});
+        QVERIFY(!file.exitCode && file.orders.source->spec.name.ends_with("/-reverse"));
+        QCOMPARE(file.forQt, QStringList{"matte"});
     }
 
     void aMissingDisplayIsSaidBeforeQtAborts() {
@@ -310,6 +314,13 @@ private Q_SLOTS:
         QTest::newRow("precision") << QStringList{"matte", "--precision", "double"} << 2;
         QTest::newRow("no such folder") << QStringList{"matte", "--source", "camera", "--stats", "/no/such/s.json"}
                                         << 7;
+        QTest::newRow("an option of Qt's") << QStringList{"matte", "-reverse"} << 2;
+        QTest::newRow("another") << QStringList{"matte", "-style", "fusion"} << 2;
+        QTest::newRow("without its value") << QStringList{"matte", "-platform"} << 2;
+        QTest::newRow("several letters") << QStringList{"matte", "-vh"} << 2;
+        QTest::newRow("beside help") << QStringList{"matte", "--help", "--frobnicate"} << 2;
+        QTest::newRow("short version") << QStringList{"matte", "-v"} << 0;
+        QTest::newRow("single dash") << QStringList{"matte", "-version"} << 0;
         QTest::newRow("help") << QStringList{"matte", "--help"} << 0;
         QTest::newRow("version") << QStringList{"matte", "--version"} << 0;
     }

@@ -12,12 +12,14 @@ int runVideoTests(int argc, char** argv);
 int runFeedTests(int argc, char** argv);
 int runVideoExportTests(int argc, char** argv);
 int runWindowTests(int argc, char** argv);
+int runToolsTests(int argc, char** argv);
 int runExportTests(int argc, char** argv);
 int runLiveTests(int argc, char** argv);
 int runLiveFaultTests(int argc, char** argv);
 int runMethodTests(int argc, char** argv);
 int runLiveViewTests(int argc, char** argv);
 int runProfileTests(int argc, char** argv);
+int runLeakTests(int argc, char** argv);
 int runDrivenTests(int argc, char** argv);
 
 }  // namespace matte::test

@@ -15,6 +15,7 @@
 #include "gui/live_control.h"
 #include "gui/live_page.h"
 #include "gui/snapshots.h"
+#include "gui/status_line.h"
 #include "gui/viewport.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/live_fixture.h"
@@ -105,6 +106,48 @@ private Q_SLOTS:
         live.press(Qt::Key_F8);
         QTRY_VERIFY(live.personShown());
         QVERIFY(!live.window().canvas().personHidden());
+    }
+
+    void allPartsOfTheWindowSayTheSameOfTheCamera() {
+        LiveFixture live;
+        MainWindow& window = live.window();
+        // What contradicts what the stage is, or is missing; empty when all is well.
+        const auto wrong = [&] {
+            const QString page = window.canvas().livePage().text(), status = window.status().text();
+            const LiveStage stage = window.live().stage();
+            const std::pair<QString, bool> facts[] = {
+                {"See yourself live", stage == LiveStage::off || stage == LiveStage::closing},
+                {"The camera is off until you start it", stage == LiveStage::off},
+                {"being turned off", stage == LiveStage::closing},
+                {"Opening", stage == LiveStage::opening},
+                {"Waiting for", stage == LiveStage::waiting}};
+            QStringList found;
+            for (const auto& [said, right] : facts) {
+                if (page.contains(said) != right) found.append(said);
+            }
+            const QString word = stage == LiveStage::off       ? "Off"
+                                 : stage == LiveStage::closing ? "Closing…"
+                                 : stage == LiveStage::opening ? "Opening…"
+                                                               : "Waiting…";
+            if (!status.contains(word)) found.append(status);
+            if (stage == LiveStage::off && window.canvas().light().isVisible()) found.append("the light");
+            return found;
+        };
+        QCOMPARE(wrong(), QStringList());
+        live.press(Qt::Key_Space);
+        QVERIFY(window.live().stage() == LiveStage::opening);
+        QCOMPARE(wrong(), QStringList());
+        QTRY_COMPARE(live.feed.opened(), 1);  // and no picture yet
+        QCOMPARE(wrong(), QStringList());
+        live.press(Qt::Key_Space);
+        QCOMPARE(wrong(), QStringList());
+        QTRY_VERIFY(window.live().stage() == LiveStage::off);
+        QCOMPARE(wrong(), QStringList());
+        live.feed.refuse("The scripted camera is not there: plug it in.");
+        live.press(Qt::Key_Space);
+        QTRY_VERIFY(window.live().stage() == LiveStage::waiting);
+        QVERIFY(live.base.banner().contains("is not there"));
+        QCOMPARE(wrong(), QStringList());
     }
 
     void thePanicKeyWorksBehindADialog() {

@@ -349,14 +349,27 @@ private Q_SLOTS:
 
     void theGallerysPicturesGoBehind() {
         LiveFixture live;
-        live.window().panel().kinds().button(int(Background::Kind::image));
+        LookPanel& panel = live.window().panel();
+        const auto click = [&](Background::Kind kind) { panel.kinds().button(int(kind))->click(); };
+        const Background before = live.window().document().look().background;
         auto* gallery = live.window().findChild<Gallery*>();
+        click(Background::Kind::image);  // asks nothing, and changes nothing yet
+        QVERIFY(gallery->isVisible());
+        panel.threshold().slider().setValue(40);
+        QVERIFY(gallery->isVisible() && live.window().document().look().background == before);
+        click(before.kind);
+        QVERIFY(!gallery->isVisible() && panel.kinds().checkedId() == int(before.kind));
+        click(Background::Kind::image);
+        QVERIFY(gallery->isVisible() && panel.kinds().checkedId() == int(Background::Kind::image));
         const auto thumbnails = gallery->findChildren<QPushButton*>();
         QVERIFY(thumbnails.size() >= 6);
         for (QPushButton* thumbnail : thumbnails) QTRY_VERIFY(!thumbnail->icon().isNull());
         thumbnails.first()->click();
         QTRY_VERIFY(live.window().document().look().background.kind == Background::Kind::image);
         QVERIFY(live.window().document().look().background.imagePath.ends_with(".jpg"));
+        QVERIFY(gallery->isVisible());
+        live.press(Qt::Key_Z, Qt::ControlModifier);
+        QVERIFY(!gallery->isVisible());  // the panel shows what is behind the person
     }
 
     void theOverlayShowsLayersAndHistory() {

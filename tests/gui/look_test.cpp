@@ -150,6 +150,7 @@ private Q_SLOTS:
     void theLookAndTheWindowComeBack() {
         WindowFixture fixture;
         fixture.window->resize(1111, 777);
+        fixture.open();
         fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}, {1, 99, 120}));
         QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
         fixture.window->panel().threshold().slider().setValue(31);

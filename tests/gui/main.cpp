@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gui_tests GROUP [Qt Test options]: runs one group of window tests.
+// gui_tests GROUP [Qt Test options]: runs one group of window tests; ScreenWatch is the helper of one of them.
 #include <QApplication>
 #include <QSurfaceFormat>
 
@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tests/gui/groups.h"
+#include "tests/gui/screen_watch.h"
 
 int main(int argc, char** argv) {
     using Group = int (*)(int, char**);
@@ -18,12 +19,15 @@ int main(int argc, char** argv) {
                                               {"Look", matte::test::runLookTests},
                                               {"Video", matte::test::runVideoTests},
                                               {"Window", matte::test::runWindowTests},
+                                              {"Tools", matte::test::runToolsTests},
                                               {"Export", matte::test::runExportTests},
                                               {"Live", matte::test::runLiveTests},
                                               {"LiveFault", matte::test::runLiveFaultTests},
                                               {"LiveView", matte::test::runLiveViewTests},
                                               {"Method", matte::test::runMethodTests},
                                               {"Profile", matte::test::runProfileTests},
+                                              {"Leak", matte::test::runLeakTests},
+                                              {"ScreenWatch", matte::test::runScreenWatch},
                                               {"Driven", matte::test::runDrivenTests},
                                               {"VideoExport", matte::test::runVideoExportTests},
                                               {"Feed", matte::test::runFeedTests}};

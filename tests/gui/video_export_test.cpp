@@ -155,10 +155,10 @@ private Q_SLOTS:
         fixture.showWindow();
         fixture.beginSlowly();
         answerWith(QMessageBox::No);
-        QVERIFY(!fixture.window->close());
-        QVERIFY(fixture.window->exporter().isBusy());
+        QVERIFY(!closeByDesktop(*fixture.window));
+        QVERIFY(fixture.window->isVisible() && fixture.window->exporter().isBusy());
         answerWith(QMessageBox::Yes);
-        QVERIFY(fixture.window->close());
+        QVERIFY(closeByDesktop(*fixture.window));
         QTRY_VERIFY(!fixture.window->exporter().isBusy());
         QVERIFY(!std::filesystem::exists(fixture.out));
     }

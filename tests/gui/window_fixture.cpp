@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/gui/window_fixture.h"
 
+#include <qtestspontaneevent.h>
+#include <QApplication>
+#include <QCloseEvent>
 #include <QTest>
 
 #include <fstream>
@@ -28,6 +31,14 @@ QString writePhoto(const std::filesystem::path& path, Size size, Rgb color) {
 QString writeText(const std::filesystem::path& path, const std::string& text) {
     std::ofstream(path) << text;
     return QString::fromStdString(path.string());
+}
+
+bool closeByDesktop(QWidget& window) {
+    QCloseEvent event;
+    QSpontaneKeyEvent::setSpontaneous(&event);
+    QApplication::instance()->notify(&window, &event);  // sendEvent() would make it the program's own
+    if (event.isAccepted()) window.close();
+    return event.isAccepted();
 }
 
 WindowFixture::WindowFixture(const PhotoSession::EngineFactory& factory, const Startup& given)

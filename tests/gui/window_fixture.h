@@ -19,6 +19,9 @@ constexpr Rgb kPhotoColor{10, 60, 200};
 QString writePhoto(const std::filesystem::path& path, Size size = {64, 48}, Rgb color = kPhotoColor);
 QString writeText(const std::filesystem::path& path, const std::string& text);
 
+/// Closes a window as the desktop does when its close button or Alt+F4 is pressed; whether it lets itself be closed.
+bool closeByDesktop(QWidget& window);
+
 struct WindowFixture {
     /// With a factory of its own, the log stays empty.
     explicit WindowFixture(const PhotoSession::EngineFactory& factory = {},

@@ -118,7 +118,12 @@ TEST_F(Cli, RefusesACommandLineThatMakesNoSense) {
     expectRefused(runCli({"paint"}), 2, "There is no command 'paint'");
     expectRefused(runCli({"image", in}), 2, "--output is required");
     expectRefused(runCli({"image", "-o", out}), 2, "IN is required");
-    expectRefused(image({in, "-o", out, "--colour"}), 2, "--colour");
+    expectRefused(image({in, "-o", out, "--colour"}), 2, "There is no option '--colour'");
+    expectRefused(runCli({"-reverse"}), 2, "There is no option '-reverse'");
+    expectRefused(runCli({"-hello"}), 2, "There is no option '-hello'");  // with the h of --help in it
+    expectRefused(runCli({"--frobnicate", "info"}), 2, "There is no option '--frobnicate'");
+    expectRefused(runCli({"image", "-size", "3"}), 2, "There is no option '-size'");
+    expectRefused(runCli({"info", "--help", "-x"}), 2, "There is no option '-x'");
     expectRefused(image({in, "-o", out, "--background", "sepia"}), 2, "'sepia' is not a background");
     expectRefused(image({in, "-o", out, "--background", "color:red"}), 2, "#rrggbb");
     expectRefused(image({in, "-o", out, "--placement", "tile"}), 2, "--placement does not know 'tile'");
