@@ -17,6 +17,7 @@
 #include "inference/io/image_file.h"
 #include "inference/io/virtual_camera.h"
 #include "inference/model/default_model.h"
+#include "inference/model/read_model.h"
 
 namespace matte {
 namespace {
@@ -135,7 +136,7 @@ Json collect() {
                {"engines", Json::array()}};
     try {
         const auto path = defaultModel();
-        const UNet network = UNet::load(Safetensors::read(path));
+        const UNet network = loadNetwork("");
         facts["model"] = modelFacts(network, path);
         for (const auto kind : {EngineKind::cpu, EngineKind::cuda}) {
             facts["engines"].push_back(engineFacts(network, kind));
