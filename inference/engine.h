@@ -118,7 +118,8 @@ struct Output {
 class Engine {
 public:
     /// The engine asked for; `automatic` takes CUDA when it is usable and the CPU otherwise. Throws Error(engine) when
-    /// the one asked for is not there. Should the GPU fail later, the CPU takes over.
+    /// the one asked for is not there, Error(model) when the network fails its self-test (self_test.h). Should the GPU
+    /// fail later, the CPU takes over.
     static std::unique_ptr<Engine> create(UNet network, const EngineOptions& options);
 
     virtual ~Engine() = default;

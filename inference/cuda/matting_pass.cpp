@@ -102,8 +102,7 @@ Planes MattingPass::matte(cudaStream_t stream) const {
     return matte;
 }
 
-Planes MattingPass::lookAt(const device::Source& part, cudaStream_t stream) {
-    const Size input = weights_->unet().photoInputSize(part.size);
+Planes MattingPass::lookAt(const device::Source& part, Size input, cudaStream_t stream) {
     if (!(network_.size() == input)) ++version_;  // before, because what comes may fail halfway
     network_.configure(input);
     const device::Resampling toInput(part.size, input);

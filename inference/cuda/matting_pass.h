@@ -34,8 +34,8 @@ public:
     void run(const FrameMemory& frame, const Run& how, cudaStream_t stream, StageClock& stages);
     /// For stills, after run(). The network's matte of what it saw last. Waits for it.
     [[nodiscard]] Planes matte(cudaStream_t stream) const;
-    /// The network's matte of `part` of a picture alone. Allocates, and waits for it.
-    Planes lookAt(const device::Source& part, cudaStream_t stream);
+    /// The network's matte of a picture, or of part of one, alone: seen at `input`. Allocates, and waits for it.
+    Planes lookAt(const device::Source& part, Size input, cudaStream_t stream);
     /// Fills frame.fields() as run() does, but from `matte` [h, w, 1] instead of the network's. Allocates, and waits
     /// for it.
     void refine(const FrameMemory& frame, const Planes& matte, cudaStream_t stream);
@@ -51,6 +51,7 @@ public:
               cudaStream_t stream);
 
     [[nodiscard]] const CudaNetwork& network() const { return network_; }
+    [[nodiscard]] const UNet& unet() const { return weights_->unet(); }
 
 private:
     void shrinkToInput(const device::Source& source, const device::Resampling& resampling, cudaStream_t stream);

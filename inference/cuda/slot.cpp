@@ -77,7 +77,8 @@ bool Slot::lookCloser(const CudaCutout& cutout, const std::stop_token& stop) {
     stopIfAsked(stop);
     passStep(fault_, "closer look");
     const ImageView view = partOf({photo.data, photo.size, photo.strideBytes, photo.format}, *part);
-    const Planes closer = pass_.lookAt({view.data, view.size, view.strideBytes, view.format}, stream_.get());
+    const Planes closer = pass_.lookAt({view.data, view.size, view.strideBytes, view.format},
+                                       pass_.unet().photoInputSize(view.size), stream_.get());
     if (!allFinite(closer.values)) throw NoMatte();
     stopIfAsked(stop);
     pass_.refine(cutout.memory(), joinLooks(whole, closer, *part, photo.size), stream_.get());

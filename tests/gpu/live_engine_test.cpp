@@ -311,7 +311,7 @@ TEST_F(LiveEngineTest, LayersAreTimedWhenAskedAndChangeNothing) {
 
 TEST_F(LiveEngineTest, AMatteThatIsNotFiniteShowsTheBackgroundAlone) {
     CudaEngine engine(brokenNetwork(), kRepeatable);
-    const auto image = wavyFrame({64, 48}, PixelFormat::bgr8, 1);
+    const auto image = blackFrame({64, 48});
     const Look look = plainLook("color:#00b140");
     for (int i = 0; i < 4; ++i) {
         const Output output = through(engine, image, look);
