@@ -134,7 +134,7 @@ std::shared_ptr<CudaCutout> CudaEngine::cutOutAt(const std::shared_ptr<const Ima
     slot.cutOut(*cutout, stop);
     StageTimes times{{"prepare", prepared.count()}};
     slot.wait(times);
-    if (!slot.matteUsable()) throw NoMatte();
+    if (slot.matteFault() != MatteFault::none) throw NoMatte();
     if (options_.networkLongestSide == 0) lookCloser(*cutout, times, stop);
     cutout->took(std::move(times));
     return cutout;

@@ -18,7 +18,7 @@ class MattingPass {
 public:
     MattingPass(std::shared_ptr<const CudaWeights> weights, CudaNetwork::Choose choose);
 
-    /// For pictures of the size `picture`, which the network sees at `input`. `tended`: run() is given Run::live, too.
+    /// For pictures of the size `picture`, which the network sees at `input`. `tended`: run() is to tend the matte.
     /// Allocates and waits where sizes are new.
     void prepare(Size picture, Size input, bool tended = false);
     /// Changes whenever a graph that was recorded before would use memory that is gone.
@@ -27,7 +27,8 @@ public:
     struct Run {
         int* alarm = nullptr;                     ///< MatteAlarm::onHost
         StageClock* layers = nullptr;             ///< when not null, times each layer, which then don't overlap
-        const LiveMemory* live = nullptr;         ///< of a live frame whose matte is tended as `look` says
+        const LiveMemory* live = nullptr;         ///< of a live frame, whose matte is judged
+        bool tended = false;                      ///< and tended as `look` says
         const device::LookBlock* look = nullptr;  ///< in device memory
     };
     /// Fills frame.fields(), all but `blurred` and `wrap`, from frame.picture().
@@ -62,7 +63,7 @@ private:
                     cudaStream_t stream,
                     StageClock& stages);
     void runNetwork(StageClock* layers, cudaStream_t stream);
-    const float* tend(const FrameMemory& frame, const Run& how, cudaStream_t stream);
+    const float* judgeAndTend(const FrameMemory& frame, const Run& how, cudaStream_t stream);
     [[nodiscard]] device::Scratch scratchFor(Size grid);
     void enlarge(DeviceBuffer& buffer, std::size_t bytes);
 

@@ -182,7 +182,7 @@ TEST_F(PhotoEngine, AMatteThatIsNotFiniteIsRefusedAsOnTheCpu) {
         }
     }
     const auto live = through(engine, source, plainLook("blur:50"));
-    EXPECT_FALSE(live.matteUsable) << "live frames go on, without anybody";
+    EXPECT_FALSE(live.matteUsable()) << "live frames go on, without anybody";
 }
 
 /// What CUDA's headers call fatal for the process, and what a broken memory or link gives.

@@ -80,7 +80,7 @@ TEST(CpuLive, AFrameKeepsItsNumberAndTimesEachStage) {
     const Output output = show(*engine, frame);
     EXPECT_EQ(output.frame, 41U);
     EXPECT_EQ(output.captured, frame.captured);
-    EXPECT_TRUE(output.matteUsable);
+    EXPECT_TRUE(output.matteUsable());
     EXPECT_EQ(output.picture->size(), kSize);
     const std::set<std::string> always{"preprocess", "network",    "specks",   "steady",
                                        "refine",     "foreground", "composite"};
@@ -220,7 +220,7 @@ TEST(CpuLive, NobodyIsShownWhenTheNetworkFails) {
     auto black = std::make_shared<Image>(kSize, PixelFormat::bgr8);
     std::fill_n(black->row(0), black->bytes(), std::uint8_t(0));
     const Output output = show(*engine, frameOf(black), over("color:#00b140"));
-    EXPECT_FALSE(output.matteUsable);
+    EXPECT_EQ(output.matteFault, MatteFault::notFinite);
     const auto shown = output.picture->image();
     for (int y = 0; y < kSize.height; ++y) {
         for (int x = 0; x < kSize.width; ++x) {
