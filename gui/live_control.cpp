@@ -162,7 +162,8 @@ void LiveControl::statusChanged(const LiveStatus& status) {
 }
 
 void LiveControl::tellProblem(const LiveStatus& status) {
-    const std::string& sentence = status.sourceProblem.empty() ? status.engineProblem : status.sourceProblem;
+    const std::string& ours = status.engineProblem.empty() ? status.matteProblem : status.engineProblem;
+    const std::string& sentence = status.sourceProblem.empty() ? ours : status.sourceProblem;
     const QString problem = QString::fromStdString(sentence);
     if (problem == problem_) return;
     Banner& banner = parts_.canvas.banner();

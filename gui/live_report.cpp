@@ -82,6 +82,8 @@ QJsonObject counters(const LiveStatistics& statistics) {
             {"presented", qint64(statistics.framesPresented)},
             {"staleComposites", qint64(statistics.staleComposites)},
             {"matteFailures", qint64(statistics.matteFailures)},
+            {"mattesRefused", qint64(statistics.mattesRefused)},
+            {"matteLosses", matteLosses(statistics)},
             {"engineFailures", qint64(statistics.engineFailures)}};
 }
 

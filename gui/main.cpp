@@ -14,14 +14,12 @@
 #include "gui/viewport.h"
 #include "inference/ladder/live/switching_engine.h"
 #include "inference/live/live_engine.h"
-#include "inference/model/default_model.h"
-#include "inference/model/safetensors.h"
+#include "inference/model/read_model.h"
 
 namespace {
 
 std::shared_ptr<const matte::ladder::Model> loadModel(const std::string& model) {
-    return std::make_shared<const matte::ladder::Model>(
-        matte::ladder::Model::load(matte::Safetensors::read(matte::findModel(model))));
+    return std::make_shared<const matte::ladder::Model>(matte::ladder::Model::load(matte::readModel(model)));
 }
 
 matte::PhotoSession::EngineFactory photoEngine(const matte::CommandLine& line) {

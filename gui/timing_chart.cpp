@@ -60,9 +60,11 @@ void paintSummary(QPainter& painter, const QRect& area, const LiveReport& report
     const QString second = text("A frame: %1 up, %2 down, %3 to the screen (%4)")
                                .arg(dataSize(double(s.bytesUp)), dataSize(double(s.bytesDown)),
                                     dataSize(double(report.present.bytesUp)), path);
+    const QString losses = matteLosses(s);  // matter more than how much is copied
     const int half = area.height() / 2;
+    const QRect below(area.left(), area.top() + half, area.width(), half);
     write(painter, QRect(area.left(), area.top(), area.width(), half), first, kInk);
-    write(painter, QRect(area.left(), area.top() + half, area.width(), half), second, kFaint);
+    write(painter, below, losses.isEmpty() ? second : losses, losses.isEmpty() ? kFaint : kWarn);
 }
 
 void paintStages(QPainter& painter, const QRect& area, const LiveStatistics& statistics) {

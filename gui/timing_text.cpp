@@ -66,6 +66,16 @@ QStringList layerDetails(const LiveStatistics& statistics, std::size_t layer) {
             .arg(info.bytes / ms / 1e6, 0, 'f', 1)};
 }
 
+QString matteLosses(const LiveStatistics& statistics) {
+    if (statistics.matteFailures == 0) return {};
+    return text(
+               "Frames not shown for want of a matte: %1 (not finite: %2; suddenly covering the whole picture, which "
+               "hardly changed: %3).")
+        .arg(statistics.matteFailures)
+        .arg(statistics.matteFailures - statistics.mattesRefused)
+        .arg(statistics.mattesRefused);
+}
+
 QString limitText(const LiveStatistics& statistics) {
     if (!statistics.rates) return text("The hardware's limit is not measured yet");
     if (!statistics.rates->known()) return text("The hardware's limit is not known for this engine");

@@ -22,6 +22,8 @@ namespace matte {
 [[nodiscard]] std::optional<double> shareOfLimit(const LiveStatistics& statistics, std::size_t layer);
 /// Two lines about a layer: what it is, and what it took. Empty for one that was not measured.
 [[nodiscard]] QStringList layerDetails(const LiveStatistics& statistics, std::size_t layer);
+/// How many frames were not shown for want of a matte, and why: a sentence, empty for none.
+[[nodiscard]] QString matteLosses(const LiveStatistics& statistics);
 /// What the hardware reaches at best.
 [[nodiscard]] QString limitText(const LiveStatistics& statistics);
 

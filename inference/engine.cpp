@@ -31,12 +31,13 @@ std::unique_ptr<Engine> Engine::create(UNet network, const EngineOptions& option
         return std::make_unique<CpuEngine>(options.cpuNetwork ? options.cpuNetwork() : *shared, options, reason);
     };
     if (options.kind == EngineKind::cpu) return createCpu("");
+    const auto createFirst = [&] { return createCuda(shared, options); };
+    if (options.kind == EngineKind::automatic) return FallbackEngine::create(createFirst, createCpu);
     try {
-        return std::make_unique<FallbackEngine>(createCuda(shared, options), createCpu);
+        return std::make_unique<FallbackEngine>(createFirst(), createCpu);
     } catch (const DeviceFailure& failure) {
-        const std::string reason = failure.what();
-        if (options.kind == EngineKind::automatic) return createCpu(reason);
-        throw Error(Area::engine, "The CUDA engine can't be used: " + reason + " Use --engine cpu or auto.");
+        throw Error(Area::engine,
+                    std::string("The CUDA engine can't be used: ") + failure.what() + " Use --engine cpu or auto.");
     }
 }
 

@@ -24,6 +24,7 @@
 #include "inference/image.h"
 #include "inference/look.h"
 #include "inference/machine_rates.h"
+#include "inference/matte_guard.h"
 #include "inference/model/unet.h"
 #include "inference/picture.h"
 
@@ -107,10 +108,10 @@ struct Output {
     // Live only:
     std::uint64_t frame = 0;  ///< Frame::number of the frame that is shown; its matte is of the same frame
     std::chrono::steady_clock::time_point captured;
-    std::size_t bytesUp = 0, bytesDown = 0;  ///< between host and device for this frame
-    std::vector<float> layerMs;              ///< as Engine::layers(); empty unless timeLayers() is on
-    bool matteUsable =
-        true;  ///< false: the network's output was not a matte (not finite); the picture is the background alone
+    std::size_t bytesUp = 0, bytesDown = 0;    ///< between host and device for this frame
+    std::vector<float> layerMs;                ///< as Engine::layers(); empty unless timeLayers() is on
+    MatteFault matteFault = MatteFault::none;  ///< if it is one, the picture is the background alone
+    [[nodiscard]] bool matteUsable() const { return matteFault == MatteFault::none; }
 };
 
 /// One thread at a time. Every call throws Error(engine) when the device fails and Cancelled when the token was
@@ -118,7 +119,8 @@ struct Output {
 class Engine {
 public:
     /// The engine asked for; `automatic` takes CUDA when it is usable and the CPU otherwise. Throws Error(engine) when
-    /// the one asked for is not there. Should the GPU fail later, the CPU takes over.
+    /// the one asked for is not there, Error(model) when the network fails its self-test (self_test.h). Should the GPU
+    /// fail later, the CPU takes over.
     static std::unique_ptr<Engine> create(UNet network, const EngineOptions& options);
 
     virtual ~Engine() = default;

@@ -65,6 +65,15 @@ FallbackCutout& mine(Cutout& cutout) {
 FallbackEngine::FallbackEngine(std::unique_ptr<Engine> first, MakeEngine second)
     : first_(std::move(first)), second_(std::make_shared<SpareEngine>(std::move(second))) {}
 
+std::unique_ptr<Engine> FallbackEngine::create(const std::function<std::unique_ptr<Engine>()>& first,
+                                               MakeEngine second) {
+    try {
+        return std::make_unique<FallbackEngine>(first(), second);
+    } catch (const DeviceFailure& failure) {
+        return second(failure.what());
+    }
+}
+
 EngineInfo FallbackEngine::info() const {
     if (const auto lost = second_->takenOver()) {
         EngineInfo info = second_->with(*lost, [](Engine& engine) { return engine.info(); });

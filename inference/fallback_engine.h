@@ -16,6 +16,9 @@ public:
     /// `second` is made when it is first needed.
     FallbackEngine(std::unique_ptr<Engine> first, MakeEngine second);
 
+    /// With the first engine, or, where making it throws DeviceFailure, the second alone.
+    static std::unique_ptr<Engine> create(const std::function<std::unique_ptr<Engine>()>& first, MakeEngine second);
+
     /// Of the engine that the next picture goes to.
     [[nodiscard]] EngineInfo info() const override;
     std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop) override;

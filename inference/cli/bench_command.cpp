@@ -13,6 +13,7 @@
 #include "inference/io/atomic_file.h"
 #include "inference/ladder/model.h"
 #include "inference/model/default_model.h"
+#include "inference/model/read_model.h"
 
 namespace matte {
 namespace {
@@ -41,7 +42,7 @@ UNet networkOf(const BenchOptions& options, std::string& name) {
     }
     const std::filesystem::path path = findModel(options.model);
     name = path.filename().string();
-    return UNet::load(Safetensors::read(path));
+    return loadNetwork(options.model);
 }
 
 /// Sides as the network takes them.

@@ -18,6 +18,7 @@
 #include "inference/io/image_file.h"
 #include "inference/io/test_source.h"
 #include "inference/model/default_model.h"
+#include "inference/model/read_model.h"
 
 namespace matte {
 namespace {
@@ -91,7 +92,7 @@ public:
             EngineOptions engineOptions;
             engineOptions.kind = kind();
             engineOptions.networkLongestSide = size;
-            engine_ = Engine::create(UNet::load(Safetensors::read(model_)), engineOptions);
+            engine_ = Engine::create(loadNetwork(options_.model), engineOptions);
             report_.beginSize(size, engine_->info());
             for (const Work& work : work_) {
                 const fs::path& name = options_.sequence ? work.folder : work.photo.photo;

@@ -14,6 +14,7 @@
 #include "inference/io/image_file.h"
 #include "inference/ladder/live/method_network.h"
 #include "inference/model/default_model.h"
+#include "inference/model/read_model.h"
 
 namespace matte {
 namespace {
@@ -50,8 +51,8 @@ struct Session {
 };
 
 /// Nothing takes over from a method that was asked for by name.
-std::unique_ptr<Engine> openEngine(const ImageOptions& options, const fs::path& model) {
-    const Safetensors file = Safetensors::read(model);
+std::unique_ptr<Engine> openEngine(const ImageOptions& options) {
+    const Safetensors file = readModel(options.model);
     if (options.method.empty()) return Engine::create(UNet::load(file), options.engine);
     return ladder::makeMethodEngine(ladder::networkMethodNamed(options.method),
                                     std::make_shared<const ladder::Model>(ladder::Model::load(file)), options.engine);
@@ -64,7 +65,7 @@ Session openSession(const ImageOptions& options, const Background& background, c
     // Of a video behind, the first frame.
     session.look = readLook(options.look, background, !options.matteOnly, stop);
     session.method = options.method;
-    session.engine = openEngine(options, session.model);
+    session.engine = openEngine(options);
     session.loadMs = watch.ms();
     return session;
 }

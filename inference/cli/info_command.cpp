@@ -17,6 +17,8 @@
 #include "inference/io/image_file.h"
 #include "inference/io/virtual_camera.h"
 #include "inference/model/default_model.h"
+#include "inference/model/read_model.h"
+#include "inference/self_test.h"
 
 namespace matte {
 namespace {
@@ -135,7 +137,7 @@ Json collect() {
                {"engines", Json::array()}};
     try {
         const auto path = defaultModel();
-        const UNet network = UNet::load(Safetensors::read(path));
+        const UNet network = loadNetwork("");
         facts["model"] = modelFacts(network, path);
         for (const auto kind : {EngineKind::cpu, EngineKind::cuda}) {
             facts["engines"].push_back(engineFacts(network, kind));
@@ -219,6 +221,18 @@ void printText(const Json& facts) {
 }
 
 }  // namespace
+
+ExitCode printKnownAnswer(const std::string& model) {
+    CpuNetwork network(UNet::load(Safetensors::read(findModel(model))), CpuPrecision::f32);
+    const KnownAnswer answer = answerOf(network.unet(), [&](const Image& picture) {
+        network.configure(picture.size());
+        network.see(picture.view());
+        network.run();
+        return network.matte();
+    });
+    std::puts(answer.text().c_str());
+    return kExitOk;
+}
 
 ExitCode runInfoCommand(bool json) {
     const Json facts = collect();

@@ -125,6 +125,10 @@ ExitCode runCommandLine(int argc, char** argv, std::stop_token stop) {
     CLI::App* info = app.add_subcommand("info", "What this program can do on this machine, and why not more");
     bool infoJson = false;
     info->add_flag("--json", infoJson, "Print it as one JSON object");
+    std::string answering;
+    info->add_option("--answer", answering,
+                     "Print instead what this model's file is to hold as known_answer (see resources/README.md)")
+        ->type_name("MODEL");
     EvaluateOptions evaluateOptions;
     const CLI::App* evaluate = addEvaluateCommand(app, evaluateOptions);
     VideoOptions videoOptions;
@@ -156,7 +160,7 @@ ExitCode runCommandLine(int argc, char** argv, std::stop_token stop) {
         }
         throw Error(Area::usage, std::string(error.what()) + ": see matte-cli --help.");
     }
-    if (info->parsed()) return runInfoCommand(infoJson);
+    if (info->parsed()) return answering.empty() ? runInfoCommand(infoJson) : printKnownAnswer(answering);
     if (bench->parsed()) return runBenchCommand(benchOptions, stop);
     if (evaluate->parsed()) return runEvaluateCommand(evaluateOptions, stop);
     if (video->parsed()) return runVideoCommand(videoOptions, stop);

@@ -15,7 +15,7 @@
 #include "inference/cli/progress_bar.h"
 #include "inference/io/video_writer.h"
 #include "inference/live/video_export.h"
-#include "inference/model/default_model.h"
+#include "inference/model/read_model.h"
 
 namespace matte {
 namespace {

@@ -14,6 +14,7 @@
 #include "inference/model/layer_cost.h"
 #include "inference/parallel.h"
 #include "inference/pixel_math.h"
+#include "inference/self_test.h"
 
 namespace matte {
 namespace {
@@ -66,6 +67,11 @@ private:
     float blurred_ = -1;
 };
 
+Planes finite(Planes matte) {
+    if (!allFinite(matte.values)) throw NoMatte();
+    return matte;
+}
+
 CpuCutout& mine(Cutout& cutout) {
     auto* own = dynamic_cast<CpuCutout*>(&cutout);
     if (!own) throw Error(Area::engine, "This cut-out was made by another engine: cut the picture out again.");
@@ -82,7 +88,16 @@ CpuEngine::CpuEngine(UNet network, const EngineOptions& options, std::string rea
                 std::move(reason)) {}
 
 CpuEngine::CpuEngine(std::unique_ptr<HostNetwork> network, const EngineOptions& options, std::string reason)
-    : network_(std::move(network)), options_(options), reason_(std::move(reason)) {}
+    : network_(std::move(network)), options_(options), reason_(std::move(reason)) {
+    setThreads(options_.threads);
+    StageTimes untold;
+    const std::string problem = selfTest(network_->unet(), [&](const Image& picture) {
+        return networkMatte(picture.view(), picture.size(), untold, {});
+    });
+    if (problem.empty()) return;
+    throw Error(Area::model, "The model '" + network_->unet().name() + "' can't be used: " + problem +
+                                 ". Get its file anew, or choose another model.");
+}
 
 EngineInfo CpuEngine::info() const {
     EngineInfo info;
@@ -106,33 +121,24 @@ Size CpuEngine::inputFor(Size picture, bool detail) const {
                   : unet.inputSize(picture, options_.networkLongestSide);
 }
 
-Planes CpuEngine::networkMatte(const ImageView& source, StageTimes& times, std::stop_token stop) {
-    const Size size = inputFor(source.size, true);
+Planes CpuEngine::networkMatte(const ImageView& source, Size input, StageTimes& times, const std::stop_token& stop) {
     {
         const StageTimer timer(times, "prepare");
-        network_->configure(size);
+        network_->configure(input);
     }
     {
         const StageTimer timer(times, "preprocess");
-        const Planes picture = resampleToPlanes(source, size);
-        const auto mean = network_->unet().mean(), deviation = network_->unet().deviation();
-        float* input = network_->input();
-        for (std::size_t i = 0; i < picture.values.size(); ++i) {
-            input[i] = (picture.values[i] - mean[i % 3]) / deviation[i % 3];
-        }
+        network_->see(source);
     }
     const StageTimer timer(times, "network");
     network_->run(stop, nullptr);
-    Planes alpha(size, 1);
-    std::copy_n(network_->alpha(), alpha.values.size(), alpha.values.begin());
-    if (!allFinite(alpha.values)) throw NoMatte();
-    return alpha;
+    return network_->matte();
 }
 
 /// The network's matte of a photo. People who are far away are looked at twice, unless somebody said how large the
 /// network is to see a photo.
 Planes CpuEngine::photoMatte(const Image& photo, StageTimes& times, const std::stop_token& stop) {
-    Planes matte = networkMatte(photo.view(), times, stop);
+    Planes matte = finite(networkMatte(photo.view(), inputFor(photo.size(), true), times, stop));
     if (options_.networkLongestSide != 0) return matte;
     const auto part = closerLook(matte, photo.size());
     if (!part) return matte;
@@ -140,7 +146,9 @@ Planes CpuEngine::photoMatte(const Image& photo, StageTimes& times, const std::s
     const StageTimer timer(times, "closer look");
     try {
         StageTimes within;
-        return joinLooks(matte, networkMatte(partOf(photo.view(), *part), within, stop), *part, photo.size());
+        const ImageView closer = partOf(photo.view(), *part);
+        return joinLooks(matte, finite(networkMatte(closer, inputFor(closer.size, true), within, stop)), *part,
+                         photo.size());
     } catch (const NoMatte&) {
         return matte;
     }
@@ -148,6 +156,7 @@ Planes CpuEngine::photoMatte(const Image& photo, StageTimes& times, const std::s
 
 std::shared_ptr<Cutout> CpuEngine::cutOut(std::shared_ptr<const Image> source, std::stop_token stop) {
     setThreads(options_.threads);
+    started_ = true;
     auto cutout = std::make_shared<CpuCutout>(source);
     const Planes coarse = photoMatte(*source, cutout->times_, stop);
     stopIfAsked(stop);
@@ -200,6 +209,7 @@ Output CpuEngine::take() {
     if (!waiting_) throw Error(Area::engine, "No frame is under way.");
     const Waiting now = *std::exchange(waiting_, std::nullopt);
     setThreads(options_.threads);
+    started_ = true;
     const Size input = inputFor(now.frame.image->size(), now.look.fineDetail && hasFineDetail());
     return live_.run(now.frame, now.look, *network_, input, timeLayers_);
 }
@@ -211,7 +221,7 @@ void CpuEngine::forget() {
 
 std::vector<LayerInfo> CpuEngine::layers() const {
     const Size input = network_->size();
-    if (input == Size{}) return {};
+    if (!started_ || input == Size{}) return {};
     const UNet& unet = network_->unet();
     std::vector<LayerInfo> infos;
     for (std::size_t i = 0; i < unet.layers().size(); ++i) {

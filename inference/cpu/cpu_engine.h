@@ -14,7 +14,8 @@ namespace matte {
 
 class CpuEngine final : public Engine {
 public:
-    /// `reason` is why no better engine was taken, for info().
+    /// `reason` is why no better engine was taken, for info(). Throws Error(model) when the network fails its
+    /// self-test.
     CpuEngine(UNet network, const EngineOptions& options, std::string reason);
     /// With another network than oneDNN's.
     CpuEngine(std::unique_ptr<HostNetwork> network, const EngineOptions& options, std::string reason);
@@ -42,7 +43,8 @@ private:
     [[nodiscard]] bool hasFineDetail() const;
     /// `detail`: as photos have it.
     [[nodiscard]] Size inputFor(Size picture, bool detail) const;
-    Planes networkMatte(const ImageView& source, StageTimes& times, std::stop_token stop);
+    /// As the network gives it, at its size `input`.
+    Planes networkMatte(const ImageView& source, Size input, StageTimes& times, const std::stop_token& stop);
     Planes photoMatte(const Image& photo, StageTimes& times, const std::stop_token& stop);
 
     std::unique_ptr<HostNetwork> network_;
@@ -50,6 +52,7 @@ private:
     std::string reason_;
     CpuLive live_;
     bool timeLayers_ = false;
+    bool started_ = false;  ///< the network has seen more than the test picture
     std::unique_ptr<ProcessorRates> rates_;  ///< while they are measured
     std::optional<Waiting> waiting_;         ///< the frame under way: its work is done by take()
 };

@@ -7,17 +7,38 @@
 #include "inference/cpu/stage_timer.h"
 #include "inference/cpu/transfer.h"
 #include "inference/error.h"
+#include "inference/pixel_math.h"
 
 namespace matte {
 namespace {
 
 constexpr std::size_t kStages = 12;  // at most
 
+/// The mean absolute difference of `now` from `before`, which becomes it; 0 where that is of another size.
+float changeTo(const Planes& now, Planes& before) {
+    if (!(before.size == now.size)) {
+        before = now;
+        return 0;
+    }
+    unsigned long long sum = 0;
+    const auto count = std::ptrdiff_t(now.values.size());
+    const float* const values = now.values.data();
+    float* const known = before.values.data();
+#pragma omp parallel for simd reduction(+ : sum)
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+        sum += MatteGuard::steps(values[i] - known[i]);
+        known[i] = values[i];
+    }
+    return MatteGuard::meanOf(sum, std::size_t(count));
+}
+
 }  // namespace
 
 void CpuLive::forget() {
     people_.forget();
     steady_.forget();
+    guard_ = {};
+    before_.size = {};
 }
 
 const CpuLive::Shown& CpuLive::spare(Size size) {
@@ -48,21 +69,27 @@ ImageView CpuLive::preprocess(const Image& frame, HostNetwork& network, Size inp
     return source;
 }
 
-bool CpuLive::findMatte(HostNetwork& network, Size input, bool timeLayers, Output& output) {
+void CpuLive::findMatte(HostNetwork& network, Size input, bool timeLayers, Output& output) {
     const StageTimer timer(output.times, "network");
     network.run({}, timeLayers ? &output.layerMs : nullptr);
     output.bytesUp = network.bytesUp();
     output.bytesDown = network.bytesDown();
     reshape(matte_, input, 1);
     std::copy_n(network.alpha(), matte_.values.size(), matte_.values.begin());
-    return allFinite(matte_.values);
+}
+
+MatteFault CpuLive::judge() {
+    const float change = changeTo(picture_, before_);
+    const auto covered = std::ranges::count_if(matte_.values, [](float alpha) { return alpha > kSomebody; });
+    return guard_.judge(allFinite(matte_.values), float(covered) / float(matte_.values.size()), change);
 }
 
 /// Who stays in the matte, and how steadily.
 void CpuLive::tend(const Look& look, bool usable, StageTimes& times) {
     if (!usable) {  // what is no matte must show nobody, now and later
         std::ranges::fill(matte_.values, 0.0F);
-        forget();
+        people_.forget();
+        steady_.forget();
         return;
     }
     {
@@ -119,8 +146,9 @@ Output CpuLive::run(const Frame& frame, const Look& look, HostNetwork& network, 
     output.frame = frame.number;
     output.captured = frame.captured;
     const ImageView source = preprocess(*frame.image, network, input, output.times);
-    output.matteUsable = findMatte(network, input, timeLayers, output);
-    tend(look, output.matteUsable, output.times);
+    findMatte(network, input, timeLayers, output);
+    output.matteFault = judge();
+    tend(look, output.matteUsable(), output.times);
     refine(source, input, output.times);
     const Image* behind = plate(look.background, source.size, output.times);
     light(look, behind, output.times);

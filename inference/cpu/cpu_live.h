@@ -33,8 +33,8 @@ private:
     const Shown& spare(Size size);
     /// The frame as rgba8, which the network now has as its input.
     ImageView preprocess(const Image& frame, HostNetwork& network, Size input, StageTimes& times);
-    /// Whether the network gave a matte.
-    bool findMatte(HostNetwork& network, Size input, bool timeLayers, Output& output);
+    void findMatte(HostNetwork& network, Size input, bool timeLayers, Output& output);
+    MatteFault judge();
     void tend(const Look& look, bool usable, StageTimes& times);
     void refine(const ImageView& source, Size input, StageTimes& times);
     void light(const Look& look, const Image* plate, StageTimes& times);
@@ -43,6 +43,8 @@ private:
     RgbaFrame rgba_;
     FrameShrinker toInput_, toGuide_;
     Planes picture_, matte_;  ///< at the network's size
+    Planes before_;           ///< the picture of the frame before
+    MatteGuard guard_;
     People people_;
     Steady steady_;
     Planes guide_, fields_, alpha_, linear_;  ///< on the field's grid

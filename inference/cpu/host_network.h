@@ -35,6 +35,11 @@ public:
     /// each of unet().layers(), or empty where they can't be told apart.
     virtual void run(std::stop_token stop, std::vector<float>* layerMs) = 0;
 
+    /// Fills input() from a picture of any size, at size().
+    void see(const ImageView& source);
+    /// alpha() as [H, W, 1] of its own.
+    [[nodiscard]] Planes matte() const;
+
     /// For people: "oneDNN 2.6.3, f32".
     [[nodiscard]] virtual std::string name() const = 0;
     /// What makes it slower than it could be, a sentence each.

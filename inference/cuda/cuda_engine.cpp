@@ -7,6 +7,7 @@
 #include "inference/cuda/conv_tune.h"
 #include "inference/cuda/device_rates.h"
 #include "inference/model/layer_cost.h"
+#include "inference/self_test.h"
 
 namespace matte {
 namespace {
@@ -74,7 +75,20 @@ CudaEngine::CudaEngine(std::shared_ptr<const UNet> unet, const EngineOptions& op
         // One for all slots: what runs in one must run in the other.
         choose_ = options_.tune ? ConvTuner::choose(weights_) : CudaNetwork::chooseFirst;
         slots_.push_back(std::make_unique<Slot>(weights_, choose_, fault_));
+        const std::string problem = selfTest(*unet_, [this](const Image& picture) { return testMatte(picture); });
+        if (problem.empty()) return;
+        throw DeviceFailure("The GPU can't be used with the model '" + unet_->name() + "': " + problem + ".", true);
     });
+}
+
+/// By kernels that need not be timed first, in memory that is given back.
+Planes CudaEngine::testMatte(const Image& picture) const {
+    const DeviceBuffer pixels(picture.bytes());
+    CUDA_CHECK(cudaMemcpy(pixels.data(), picture.row(0), picture.bytes(), cudaMemcpyHostToDevice));
+    const Stream stream;
+    MattingPass pass(weights_, CudaNetwork::chooseFirst);
+    return pass.lookAt({pixels.as<std::uint8_t>(), picture.size(), picture.strideBytes(), picture.format()},
+                       picture.size(), stream.get());
 }
 
 // Frames under way may be read from their page-locked memory still.
@@ -120,7 +134,7 @@ std::shared_ptr<CudaCutout> CudaEngine::cutOutAt(const std::shared_ptr<const Ima
     slot.cutOut(*cutout, stop);
     StageTimes times{{"prepare", prepared.count()}};
     slot.wait(times);
-    if (!slot.matteUsable()) throw NoMatte();
+    if (slot.matteFault() != MatteFault::none) throw NoMatte();
     if (options_.networkLongestSide == 0) lookCloser(*cutout, times, stop);
     cutout->took(std::move(times));
     return cutout;

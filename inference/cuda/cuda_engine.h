@@ -16,7 +16,8 @@ namespace matte {
 
 class CudaEngine final : public Engine {
 public:
-    /// On the device that the options say, as chooseDevice() does. Throws DeviceFailure.
+    /// On the device that the options say, as chooseDevice() does. Throws DeviceFailure, also when the network fails
+    /// its self-test there.
     CudaEngine(std::shared_ptr<const UNet> unet, const EngineOptions& options, CudaFault fault = {});
     ~CudaEngine() override;
 
@@ -42,6 +43,7 @@ private:
     };
     template <typename Work>
     auto guarded(const Work& work);
+    [[nodiscard]] Planes testMatte(const Image& picture) const;
     void lookCloser(const CudaCutout& cutout, StageTimes& times, const std::stop_token& stop);
     std::shared_ptr<CudaCutout> cutOutAt(const std::shared_ptr<const Image>& source,
                                          Size input,

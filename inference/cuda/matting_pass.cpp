@@ -61,10 +61,8 @@ void MattingPass::run(const FrameMemory& frame, const Run& how, cudaStream_t str
     runNetwork(how.layers, stream);
     stages.mark("network", stream);
     const float* matte = network_.alpha();
-    if (how.live) {
-        matte = tend(frame, how, stream);
-        stages.mark("steady", stream);
-    }
+    if (how.live) matte = judgeAndTend(frame, how, stream);
+    if (how.tended) stages.mark("steady", stream);
 
     follow(stream, side_.get(), joined_);
     fillFields(frame, matte, fromInput_, how.alarm, stream, stages);
@@ -102,8 +100,7 @@ Planes MattingPass::matte(cudaStream_t stream) const {
     return matte;
 }
 
-Planes MattingPass::lookAt(const device::Source& part, cudaStream_t stream) {
-    const Size input = weights_->unet().photoInputSize(part.size);
+Planes MattingPass::lookAt(const device::Source& part, Size input, cudaStream_t stream) {
     if (!(network_.size() == input)) ++version_;  // before, because what comes may fail halfway
     network_.configure(input);
     const device::Resampling toInput(part.size, input);
@@ -131,19 +128,26 @@ void MattingPass::runNetwork(StageClock* layers, cudaStream_t stream) {
                      [&](int layer) { layers->mark(weights_->unet().layers()[std::size_t(layer)].name, stream); });
 }
 
-/// The network's matte without specks and other people, held steady. Waits for the frame before to be so.
-const float* MattingPass::tend(const FrameMemory& frame, const Run& how, cudaStream_t stream) {
+/// The network's matte, judged, and without specks and other people, held steady. Waits for the frame before to be so.
+const float* MattingPass::judgeAndTend(const FrameMemory& frame, const Run& how, cudaStream_t stream) {
     const UNet& unet = weights_->unet();
-    const Size size = network_.size();
-    const TendingScratch scratch(tending_.data(), size);
+    const bool inFloats = weights_->kernel() == ConvKernel::fp32;
+    const device::MatteAlarm alarm{frame.alarm(), how.alarm};
+    const float* matte = network_.alpha();
     how.live->passed().holdUp(stream);
-    device::keepPeople(network_.alpha(), size, how.look, {frame.alarm(), how.alarm}, how.live->memory().kept,
-                       scratch.people, scratch.matte, stream);
-    device::steady(scratch.matte, network_.input(), weights_->kernel() == ConvKernel::fp32, unet.mean(),
-                   unet.deviation(), how.look, frame.alarm(), how.live->memory(), scratch.steady, scratch.matte,
-                   stream);
+    device::guardMatte(matte, network_.input(), inFloats, unet.mean(), unet.deviation(), how.live->guard(), alarm,
+                       stream);
+    if (how.tended) {
+        const Size size = network_.size();
+        const TendingScratch scratch(tending_.data(), size);
+        const device::SteadyMemory& memory = how.live->steady();
+        device::keepPeople(matte, size, how.look, alarm, memory.kept, scratch.people, scratch.matte, stream);
+        device::steady(scratch.matte, network_.input(), inFloats, unet.mean(), unet.deviation(), how.look,
+                       frame.alarm(), memory, scratch.steady, scratch.matte, stream);
+        matte = scratch.matte;
+    }
     how.live->passed().record(stream);
-    return scratch.matte;
+    return matte;
 }
 
 void MattingPass::blur(const device::Fields& fields, const device::LookBlock* look, cudaStream_t stream) {

@@ -18,7 +18,7 @@ class MattingPass {
 public:
     MattingPass(std::shared_ptr<const CudaWeights> weights, CudaNetwork::Choose choose);
 
-    /// For pictures of the size `picture`, which the network sees at `input`. `tended`: run() is given Run::live, too.
+    /// For pictures of the size `picture`, which the network sees at `input`. `tended`: run() is to tend the matte.
     /// Allocates and waits where sizes are new.
     void prepare(Size picture, Size input, bool tended = false);
     /// Changes whenever a graph that was recorded before would use memory that is gone.
@@ -27,15 +27,16 @@ public:
     struct Run {
         int* alarm = nullptr;                     ///< MatteAlarm::onHost
         StageClock* layers = nullptr;             ///< when not null, times each layer, which then don't overlap
-        const LiveMemory* live = nullptr;         ///< of a live frame whose matte is tended as `look` says
+        const LiveMemory* live = nullptr;         ///< of a live frame, whose matte is judged
+        bool tended = false;                      ///< and tended as `look` says
         const device::LookBlock* look = nullptr;  ///< in device memory
     };
     /// Fills frame.fields(), all but `blurred` and `wrap`, from frame.picture().
     void run(const FrameMemory& frame, const Run& how, cudaStream_t stream, StageClock& stages);
     /// For stills, after run(). The network's matte of what it saw last. Waits for it.
     [[nodiscard]] Planes matte(cudaStream_t stream) const;
-    /// The network's matte of `part` of a picture alone. Allocates, and waits for it.
-    Planes lookAt(const device::Source& part, cudaStream_t stream);
+    /// The network's matte of a picture, or of part of one, alone: seen at `input`. Allocates, and waits for it.
+    Planes lookAt(const device::Source& part, Size input, cudaStream_t stream);
     /// Fills frame.fields() as run() does, but from `matte` [h, w, 1] instead of the network's. Allocates, and waits
     /// for it.
     void refine(const FrameMemory& frame, const Planes& matte, cudaStream_t stream);
@@ -51,6 +52,7 @@ public:
               cudaStream_t stream);
 
     [[nodiscard]] const CudaNetwork& network() const { return network_; }
+    [[nodiscard]] const UNet& unet() const { return weights_->unet(); }
 
 private:
     void shrinkToInput(const device::Source& source, const device::Resampling& resampling, cudaStream_t stream);
@@ -61,7 +63,7 @@ private:
                     cudaStream_t stream,
                     StageClock& stages);
     void runNetwork(StageClock* layers, cudaStream_t stream);
-    const float* tend(const FrameMemory& frame, const Run& how, cudaStream_t stream);
+    const float* judgeAndTend(const FrameMemory& frame, const Run& how, cudaStream_t stream);
     [[nodiscard]] device::Scratch scratchFor(Size grid);
     void enlarge(DeviceBuffer& buffer, std::size_t bytes);
 

@@ -65,7 +65,7 @@ void shrinkToInput(const Source& source,
                    bool inFloats,
                    cudaStream_t stream);
 
-/// Set to 1 by the step that finds the network's output not finite; set to 0 by whoever owns it.
+/// Set to the MatteFault by the step that finds the network's output no matte to show; set to 0 by whoever owns it.
 struct MatteAlarm {
     int* onDevice = nullptr;
     int* onHost = nullptr;  ///< page-locked

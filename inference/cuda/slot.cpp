@@ -77,7 +77,8 @@ bool Slot::lookCloser(const CudaCutout& cutout, const std::stop_token& stop) {
     stopIfAsked(stop);
     passStep(fault_, "closer look");
     const ImageView view = partOf({photo.data, photo.size, photo.strideBytes, photo.format}, *part);
-    const Planes closer = pass_.lookAt({view.data, view.size, view.strideBytes, view.format}, stream_.get());
+    const Planes closer = pass_.lookAt({view.data, view.size, view.strideBytes, view.format},
+                                       pass_.unet().photoInputSize(view.size), stream_.get());
     if (!allFinite(closer.values)) throw NoMatte();
     stopIfAsked(stop);
     pass_.refine(cutout.memory(), joinLooks(whole, closer, *part, photo.size), stream_.get());
@@ -142,11 +143,7 @@ void Slot::prepareFrame(const Image& image, const Look& look, const FrameSetting
     const bool fits = memory_.picture().size == size && memory_.picture().format == format;
     if (!fits || !warm_) passStep(fault_, "prepare");
     pass_.prepare(size, settings.input, isTended(look));
-    if (isTended(look)) {
-        settings.live->prepare(settings.input, stream_.get());
-    } else {
-        settings.live->forget();
-    }
+    settings.live->prepare(settings.input, isTended(look), stream_.get());
     if (fits) return;
     recorded_ = {};
     memory_ = {};
@@ -165,10 +162,8 @@ void Slot::findMatte(const Look& look, const FrameSettings& settings) {
                            .passVersion = pass_.version(),
                            .liveVersion = settings.live->version()};
     const auto enqueue = [&] {
-        pass_.run(
-            memory_,
-            {&control().alarm, timing_ ? &layers_ : nullptr, wanted.tended ? settings.live : nullptr, deviceLook()},
-            stream, stages_);
+        pass_.run(memory_, {&control().alarm, timing_ ? &layers_ : nullptr, settings.live, wanted.tended, deviceLook()},
+                  stream, stages_);
         if (!wanted.blurred) return;
         pass_.blur(memory_.fields(), deviceLook(), stream);
         stages_.mark("blur", stream);
@@ -205,7 +200,7 @@ Output Slot::finish(const std::shared_ptr<Downloader>& downloader) {
     output.frame = frame_.number;
     output.captured = frame_.captured;
     output.bytesUp = copy_.bytesUp() - bytesBefore_;
-    output.matteUsable = matteUsable();
+    output.matteFault = matteFault();
     if (timing_) {
         stages_.read(output.times);
         StageTimes layers;

@@ -33,8 +33,8 @@ public:
     void renderMatte(CudaCutout& cutout, const Look& look, Size size, const PictureMemory& out);
     /// Appends how long the steps since the last cutOut(), composite() or renderMatte() took.
     void wait(StageTimes& times) const;
-    /// Whether the last picture's network gave a matte. After wait() or finish().
-    [[nodiscard]] bool matteUsable() const { return control().alarm == 0; }
+    /// Of the last picture. After wait() or finish().
+    [[nodiscard]] MatteFault matteFault() const { return MatteFault(control().alarm); }
 
     struct FrameSettings {
         Size input;                  ///< of the network

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two kernels: the blurred colours and what moved, by tiles in shared memory; then each pixel follows, knowing its
 // neighbours' motion.
-#include <cuda_fp16.h>
-
 #include <algorithm>
 
+#include "inference/cuda/network_input.cuh"
 #include "inference/cuda/partition.h"
 #include "inference/cuda/steady.h"
 
@@ -30,26 +29,6 @@ SteadyScratch scratchOf(Partition& parts, Size size) {
     scratch.moved = parts.take<unsigned>(1);
     return scratch;
 }
-
-/// R, G, B of 0 to 1 out of the network's input.
-struct InputColors {
-    const void* input;
-    float3 mean, deviation;
-    bool inFloats;
-    __device__ float3 operator()(std::size_t i) const {
-        float3 v;
-        if (inFloats) {
-            const float4 pixel = static_cast<const float4*>(input)[2 * i];
-            v = {pixel.x, pixel.y, pixel.z};
-        } else {
-            const uint2 pixel = static_cast<const uint2*>(input)[2 * i];
-            const float2 first = __half22float2(*reinterpret_cast<const __half2*>(&pixel.x));
-            const float2 second = __half22float2(*reinterpret_cast<const __half2*>(&pixel.y));
-            v = {first.x, first.y, second.x};
-        }
-        return {fmaf(v.x, deviation.x, mean.x), fmaf(v.y, deviation.y, mean.y), fmaf(v.z, deviation.z, mean.z)};
-    }
-};
 
 __device__ void addScaled(float3& sum, float weight, float3 value) {
     sum = {fmaf(weight, value.x, sum.x), fmaf(weight, value.y, sum.y), fmaf(weight, value.z, sum.z)};
@@ -169,7 +148,7 @@ void steady(const float* matte,
     const dim3 block(kBlockWidth, kBlockHeight);
     const dim3 grid(unsigned(width + kBlockWidth - 1) / kBlockWidth,
                     unsigned(height + kBlockHeight - 1) / kBlockHeight);
-    const InputColors colors{input, {mean[0], mean[1], mean[2]}, {deviation[0], deviation[1], deviation[2]}, inFloats};
+    const InputColors colors(input, inFloats, mean, deviation);
     CUDA_CHECK(cudaMemsetAsync(scratch.moved, 0, sizeof(unsigned), stream));
     motionKernel<<<grid, block, 0, stream>>>(colors, width, height, memory.reference, scratch);
     followKernel<<<grid, block, 0, stream>>>(matte, look, alarm, memory, scratch, out);

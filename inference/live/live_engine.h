@@ -14,7 +14,7 @@ inline constexpr char kLiteModel[] = "portrait-lite";
 
 /// With the model that people mean by `model`, as findModel() takes it. Without one it is the default, and where the
 /// processor has to do all the work, from the beginning or once the GPU has failed, the light one. Throws what
-/// findModel(), UNet::load() and Engine::create() do.
+/// loadNetwork() and Engine::create() do.
 std::unique_ptr<Engine> makeLiveEngine(const std::string& model, EngineOptions options);
 
 }  // namespace matte

@@ -62,6 +62,7 @@ void Pipeline::start(OpenSource open) {
         status_.source = {};
         status_.sourceProblem.clear();
         status_.engineProblem.clear();  // it is made, or asked, again
+        status_.matteProblem.clear();
     }
     wake_.notify_all();
     onNews_();
@@ -76,6 +77,7 @@ void Pipeline::stop() {
         waiting_.reset();
         status_.state = State::stopped;
         status_.sourceProblem.clear();
+        status_.matteProblem.clear();
         status_.backgroundProblem.clear();
     }
     onNews_();
@@ -437,7 +439,8 @@ void Pipeline::deliver(const Order& order) {
         meter_.frameOut(now, output, took.count());
         if (now - engineTold_ > kEngineNews) tellEngine(now);
         status_.engineProblem.clear();
-        if (output.matteUsable) {  // otherwise the last good composite stays, or the curtain
+        status_.matteProblem = meter_.matteProblem(now);
+        if (output.matteUsable()) {  // otherwise the last good composite stays, or the curtain
             (due.alone ? cutout_ : shown_) = std::make_shared<LivePicture>(
                 LivePicture{std::move(output.picture), output.frame, output.captured, false, due.repeated});
         }

@@ -49,6 +49,7 @@ struct LiveStatus {
     EngineInfo engine;               ///< once it is made
     std::string engineProblem;       ///< why no new composites come; empty again with the next one
     Area engineArea = Area::engine;  ///< what engineProblem is about
+    std::string matteProblem;        ///< why some frame of the last second is not shown, as LiveMeter says it
     std::string backgroundProblem;   ///< why the video behind the person stands still, or what of it is missing
     bool personHidden = false;
 };

@@ -9,6 +9,8 @@ namespace {
 constexpr const char* kCaptureWait = "capture wait";
 /// After so long without a frame nothing runs any more, rather than slowly.
 constexpr std::chrono::seconds kStandstill{1};
+/// So long a sentence about a single frame stands, that it can be noticed.
+constexpr std::chrono::seconds kMatteNews{1};
 
 float msBetween(LiveMeter::Time begin, LiveMeter::Time end) {
     return std::chrono::duration<float, std::milli>(end - begin).count();
@@ -53,7 +55,12 @@ void LiveMeter::frameIn(Time now, bool replacedAnother) {
 
 void LiveMeter::frameOut(Time now, const Output& output, float ms) {
     ++counted_.framesOut;
-    if (!output.matteUsable) ++counted_.matteFailures;
+    if (!output.matteUsable()) {
+        ++counted_.matteFailures;
+        if (output.matteFault == MatteFault::everything) ++counted_.mattesRefused;
+        fault_ = output.matteFault;
+        faultAt_ = now;
+    }
     counted_.bytesUp = output.bytesUp;
     counted_.bytesDown = output.bytesDown;
     counted_.totalBytesUp += output.bytesUp;
@@ -89,6 +96,19 @@ void LiveMeter::setLayers(std::vector<LayerInfo> layers) {
     layerMs_.clear();
     for (const LayerInfo& layer : layers) layerMs_.push_back({layer.name, {}});
     counted_.layers = std::move(layers);
+}
+
+const char* LiveMeter::matteProblem(Time now) const {
+    if (now - faultAt_ > kMatteNews) return "";
+    switch (fault_) {
+        case MatteFault::none: break;
+        case MatteFault::notFinite:
+            return "The model gives values that are not finite, so nothing new is shown: choose another model.";
+        case MatteFault::everything:
+            return "The matte suddenly covers the whole picture, which hardly changed, so nothing new is shown: start "
+                   "live again, or choose another model.";
+    }
+    return "";
 }
 
 LiveStatistics LiveMeter::statistics(Time now) const {

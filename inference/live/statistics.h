@@ -31,6 +31,7 @@ struct LiveStatistics {
     std::uint64_t framesPresented = 0;       ///< that reached the screen
     std::uint64_t staleComposites = 0;       ///< whose frame was not the one that was due; they are not shown
     std::uint64_t matteFailures = 0;         ///< frames without a usable matte: they were not shown
+    std::uint64_t mattesRefused = 0;         ///< of these, whose matte suddenly covered everything (MatteGuard)
     std::uint64_t engineFailures = 0;        ///< frames that the engine threw at; the last good composite stayed
     double fpsIn = 0, fpsOut = 0;            ///< over the newest frames; 0 once none has come for a second
     std::size_t bytesUp = 0, bytesDown = 0;  ///< of the newest frame
@@ -63,6 +64,8 @@ public:
     void anotherEngine();
     void setLayers(std::vector<LayerInfo> layers);
     [[nodiscard]] LiveStatistics statistics(Time now) const;
+    /// Why the mattes of the last second were not shown, a sentence; empty when they were.
+    [[nodiscard]] const char* matteProblem(Time now) const;
 
 private:
     struct Series {
@@ -82,7 +85,9 @@ private:
         std::size_t next_ = 0;
     };
 
-    LiveStatistics counted_;  ///< its counters only
+    LiveStatistics counted_;               ///< its counters only
+    MatteFault fault_ = MatteFault::none;  ///< the newest
+    Time faultAt_;
     Rate in_, out_;
     Series frame_{"frame", {}}, present_{"present", {}}, latency_{"latency", {}};
     std::deque<Series> stages_, layerMs_;

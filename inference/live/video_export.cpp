@@ -182,7 +182,8 @@ private:
         writer_->write(matte_ ? matte_->view() : picture->view(), begun.time, begun.frame.lasts);
         ++result_.frames;
         result_.seconds = (begun.time + begun.frame.lasts).count();
-        if (!output.matteUsable) ++withoutMatte_;
+        if (!output.matteUsable()) ++withoutMatte_;
+        if (output.matteFault == MatteFault::everything) ++refused_;
         if (result_.frames == kTried && withoutMatte_ == kTried) throw NoMatte();
         if (progress) progress(result_.frames, frames_.info().frames);
     }
@@ -221,9 +222,11 @@ private:
         return said;
     }
     [[nodiscard]] std::string sayHowManyAreWithoutMatte() const {
+        const std::string why = refused_ == 0               ? "values for them are not finite"
+                                : refused_ == withoutMatte_ ? "mattes suddenly cover the whole picture"
+                                                            : "mattes are not finite or suddenly cover everything";
         return std::to_string(withoutMatte_) + " of " + std::to_string(result_.frames) +
-               " pictures show the background alone, because the model's values for them are not finite: try another "
-               "model.";
+               " pictures show the background alone, because the model's " + why + ": try another model.";
     }
 
     Engine& engine_;
@@ -238,6 +241,7 @@ private:
     std::deque<UnderWay> underWay_;
     VideoExportResult result_;
     std::uint64_t withoutMatte_ = 0;
+    std::uint64_t refused_ = 0;  ///< of these, by MatteGuard
 };
 
 }  // namespace

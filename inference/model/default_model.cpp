@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "inference/error.h"
-#include "inference/model/safetensors.h"
 
 namespace matte {
 namespace {
@@ -54,10 +53,6 @@ std::filesystem::path findModel(const std::string& word) {
         throw Error(Area::model,
                     "There is no model named " + word + ": name a .safetensors file, portrait or portrait-lite.");
     }
-}
-
-UNet loadNetwork(const std::string& word) {
-    return UNet::load(Safetensors::read(findModel(word)));
 }
 
 }  // namespace matte

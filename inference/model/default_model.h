@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the program's own data lies: beside the installed program, or in the source tree for one that was not
-// installed; and the models among it. Any thread.
+// installed; and the models among it,
+// which read_model.h reads. Any thread.
 #pragma once
 
 #include <filesystem>
 #include <string>
-
-#include "inference/model/unet.h"
 
 namespace matte {
 
@@ -18,7 +17,5 @@ std::filesystem::path defaultModel();
 /// The model that people mean by `word`: the default one for none, a file, or one of those that come with the program
 /// by its name ("portrait-lite"). Throws Error(model) when a name is not known; whether a file can be read shows later.
 std::filesystem::path findModel(const std::string& word);
-/// What it holds. Throws what findModel(), Safetensors::read() and UNet::load() do.
-UNet loadNetwork(const std::string& word);
 
 }  // namespace matte

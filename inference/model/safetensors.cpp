@@ -173,7 +173,7 @@ Safetensors Safetensors::parse(std::span<const std::uint8_t> bytes, const std::s
     return file;
 }
 
-Safetensors Safetensors::read(const std::filesystem::path& path) {
+std::vector<std::uint8_t> Safetensors::bytesOf(const std::filesystem::path& path) {
     const std::string name = path.string();
     std::error_code error;
     if (!std::filesystem::exists(path, error)) refuse(name, "there is no such file");
@@ -184,7 +184,11 @@ Safetensors Safetensors::read(const std::filesystem::path& path) {
     std::ifstream stream(path, std::ios::binary);
     std::vector<std::uint8_t> bytes(size);
     if (!stream.read(reinterpret_cast<char*>(bytes.data()), std::streamsize(size))) refuse(name, "it can't be read");
-    return parse(bytes, name);
+    return bytes;
+}
+
+Safetensors Safetensors::read(const std::filesystem::path& path) {
+    return parse(bytesOf(path), path.string());
 }
 
 }  // namespace matte

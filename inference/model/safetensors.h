@@ -28,7 +28,9 @@ public:
     /// Throws Error(model): unreadable, not a safetensors file, or any rule broken; the sentence names the file and the
     /// rule.
     static Safetensors read(const std::filesystem::path& path);
-    /// The same from memory; `name` stands for the file in messages.
+    /// The file's bytes alone, unless it can't be read or is too large.
+    static std::vector<std::uint8_t> bytesOf(const std::filesystem::path& path);
+    /// What read() does with them; `name` stands for the file in messages.
     static Safetensors parse(std::span<const std::uint8_t> bytes, const std::string& name);
 
     [[nodiscard]] const std::string& name() const { return name_; }

@@ -280,6 +280,13 @@ UNet UNet::load(const Safetensors& file) {
                 0);
     if (net.layers_.back().filter.outChannels != 1) reader.refuse("its last layer has more than one channel");
     reader.checkAllTaken();
+    if (const auto said = file.metadata().find("known_answer"); said != file.metadata().end()) {
+        net.knownAnswer_ = KnownAnswer::parse(said->second);
+        const bool fits =
+            net.knownAnswer_ &&
+            net.inputSize(net.knownAnswer_->input, net.knownAnswer_->input.longest()) == net.knownAnswer_->input;
+        if (!fits) reader.refuse("its metadata 'known_answer' is none");
+    }
     return net;
 }
 

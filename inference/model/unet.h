@@ -7,10 +7,12 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "inference/image.h"
+#include "inference/model/known_answer.h"
 #include "inference/model/safetensors.h"
 
 namespace matte {
@@ -63,6 +65,9 @@ public:
     [[nodiscard]] int levels() const { return levels_; }
     [[nodiscard]] const std::string& name() const { return name_; }
 
+    /// Of a model that says it.
+    [[nodiscard]] const std::optional<KnownAnswer>& knownAnswer() const { return knownAnswer_; }
+
     /// The network's input for a picture of `picture` pixels: the longest side near `longestSide` (0: the model's own),
     /// both sides multiples of 2^(levels-1).
     [[nodiscard]] Size inputSize(Size picture, int longestSide = 0) const;
@@ -82,6 +87,7 @@ private:
     int levels_ = 0;
     int longestSide_ = 320, photoSide_ = 320;
     std::array<float, 3> mean_{0.485F, 0.456F, 0.406F}, deviation_{0.229F, 0.224F, 0.225F};
+    std::optional<KnownAnswer> knownAnswer_;
     std::vector<Tensor> tensors_;
     std::vector<Conv> layers_;
 };

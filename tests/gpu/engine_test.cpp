@@ -171,7 +171,7 @@ TEST_F(PhotoEngine, ACloserLookThatFailsLeavesTheFirstOrThePictureToTheOtherEngi
 
 TEST_F(PhotoEngine, AMatteThatIsNotFiniteIsRefusedAsOnTheCpu) {
     CudaEngine engine(brokenNetwork(), kRepeatable);
-    const auto source = picture({97, 61});
+    const auto source = blackFrame({97, 61});
     for (int i = 0; i < 2; ++i) {
         try {
             engine.cutOut(source, {});
@@ -181,8 +181,8 @@ TEST_F(PhotoEngine, AMatteThatIsNotFiniteIsRefusedAsOnTheCpu) {
             EXPECT_NE(std::string(error.what()).find("choose another model"), std::string::npos) << error.what();
         }
     }
-    const auto live = through(engine, wavyFrame({97, 61}, PixelFormat::bgr8, 1), plainLook("blur:50"));
-    EXPECT_FALSE(live.matteUsable) << "live frames go on, without anybody";
+    const auto live = through(engine, source, plainLook("blur:50"));
+    EXPECT_FALSE(live.matteUsable()) << "live frames go on, without anybody";
 }
 
 /// What CUDA's headers call fatal for the process, and what a broken memory or link gives.

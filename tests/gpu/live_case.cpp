@@ -27,14 +27,8 @@ std::shared_ptr<const UNet> fullNetwork() {
 
 std::shared_ptr<const UNet> brokenNetwork() {
     const std::vector<int> widths{8, 16, 32};
-    ModelTensors tensors = randomUNet(widths, 1);
-    for (auto& [name, tensor] : tensors) {
-        const bool head = tensor.shape.size() == 4 && tensor.shape[0] == 1 && tensor.shape[2] == 1;
-        if (!head) continue;
-        for (std::size_t i = 0; i < tensor.values.size(); ++i) tensor.values[i] = i % 2 == 0 ? 3e38F : -3e38F;
-    }
     return std::make_shared<const UNet>(
-        UNet::load(Safetensors::parse(encodeSafetensors(tensors, unetMetadata(widths)), "broken")));
+        UNet::load(Safetensors::parse(encodeSafetensors(brokenInTheDark(widths, 1), unetMetadata(widths)), "broken")));
 }
 
 std::shared_ptr<const Image> wavyFrame(Size size, PixelFormat format, unsigned seed) {
@@ -43,6 +37,12 @@ std::shared_ptr<const Image> wavyFrame(Size size, PixelFormat format, unsigned s
     const Image waves = wavyImage({int((bytes + 3) / 4), 1}, PixelFormat::rgba8, seed);
     auto frame = std::make_shared<Image>(size, format);
     std::copy_n(waves.row(0), bytes, frame->row(0));
+    return frame;
+}
+
+std::shared_ptr<const Image> blackFrame(Size size) {
+    auto frame = std::make_shared<Image>(size, PixelFormat::bgr8);
+    std::fill_n(frame->row(0), frame->bytes(), std::uint8_t(0));
     return frame;
 }
 

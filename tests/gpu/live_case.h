@@ -23,11 +23,13 @@ inline const EngineOptions kRepeatable{.networkLongestSide = brief() ? 256 : 0, 
 /// A small network with random weights, and one of the size that people use.
 std::shared_ptr<const UNet> smallNetwork();
 std::shared_ptr<const UNet> fullNetwork();
-/// One whose weights are finite and whose output is not.
+/// One whose weights are finite and whose output for a black picture is not.
 std::shared_ptr<const UNet> brokenNetwork();
 
 /// Waves of colour; the same seed gives the same bytes.
 std::shared_ptr<const Image> wavyFrame(Size size, PixelFormat format, unsigned seed);
+
+std::shared_ptr<const Image> blackFrame(Size size);
 
 /// A look over `background` as parseBackground() reads it, that keeps nothing of earlier frames.
 Look plainLook(const std::string& background);

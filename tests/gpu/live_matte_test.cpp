@@ -3,6 +3,7 @@
 // where they stand.
 #include <cuda_fp16.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -11,6 +12,7 @@
 #include "inference/cpu/people.h"
 #include "inference/cpu/refine.h"
 #include "inference/cpu/steady.h"
+#include "inference/cuda/guard.h"
 #include "inference/cuda/people.h"
 #include "inference/cuda/steady.h"
 #include "tests/gpu/gpu_case.h"
@@ -221,6 +223,91 @@ TEST_P(LiveMatte, AMatteThatIsNotFiniteIsForgotten) {
     std::ranges::fill(matte.values, 0.25F);
     memory.keep(matte, look);
     for (const float alpha : memory.follow<float>(picture, look)) EXPECT_EQ(alpha, 0.25F);
+}
+
+/// The guard on the device, whose memory is poisoned but for what forgetting sets.
+struct GuardCase {
+    explicit GuardCase(Size size)
+        : state(sizeof(device::GuardMemory::State)),
+          before(size.pixels() * sizeof(float4)),
+          memory{size, state.as<device::GuardMemory::State>(), before.as<float4>()} {
+        *told.as<int>() = 0;
+        CUDA_CHECK(cudaMemset(state.data(), 0xff, state.bytes()));
+        CUDA_CHECK(cudaMemset(before.data(), 0xff, before.bytes()));
+        CUDA_CHECK(cudaDeviceSynchronize());
+        device::forgetCoverage(memory, stream.get());
+        device::forgetPicture(memory, stream.get());
+    }
+    template <typename T>
+    MatteFault judge(const Planes& matte, const Planes& picture) {
+        const DeviceBuffer source = upload(matte.values), input = upload(networkInput<T>(picture));
+        const DeviceBuffer alarm = upload(std::vector<int>{0});
+        *told.as<int>() = 0;
+        CUDA_CHECK(cudaDeviceSynchronize());
+        device::guardMatte(source.as<float>(), input.data(), sizeof(T) == sizeof(float), kMean, kDeviation, memory,
+                           {alarm.as<int>(), told.as<int>()}, stream.get());
+        stream.wait();
+        EXPECT_EQ(download<int>(alarm.data(), 1).front(), *told.as<int>());
+        return MatteFault(*told.as<int>());
+    }
+    /// Of the frame that was judged last.
+    [[nodiscard]] MatteGuard known() const {
+        return download<device::GuardMemory::State>(state.data(), 1).front().guard;
+    }
+
+    Stream stream;
+    DeviceBuffer state, before;
+    PinnedBuffer told{sizeof(int)};
+    device::GuardMemory memory;
+};
+
+/// The left `share` of the matte is a person's.
+Planes coveringMatte(Size size, float share) {
+    Planes matte(size, 1);
+    for (std::size_t i = 0; i < matte.values.size(); ++i) {
+        matte.values[i] = float(i % std::size_t(size.width)) < share * float(size.width) ? 1.0F : 0.25F;
+    }
+    return matte;
+}
+
+TEST_P(LiveMatte, AJumpToEverythingIsJudgedAsOnTheCpu) {
+    const Size size = GetParam();
+    GuardCase floats(size), halves(size);
+    MatteGuard expected;
+    Planes before;
+    const float shares[] = {0.4F, 1, 1, 0.5F, 0.4F, 1, 1, 0.3F, 1, 1};
+    for (int number = 0; number < 10; ++number) {
+        const Planes picture = noisyPicture(size, number < 6 ? number : 400 + number);  // and a cut
+        const Planes matte = coveringMatte(size, shares[number]);
+        unsigned long long steps = 0;
+        for (std::size_t i = 0; i < before.values.size(); ++i) {
+            steps += MatteGuard::steps(picture.values[i] - before.values[i]);
+        }
+        before = picture;
+        const auto covered = std::ranges::count_if(matte.values, [](float alpha) { return alpha > kSomebody; });
+        const MatteFault fault = expected.judge(true, float(covered) / float(size.pixels()),
+                                                MatteGuard::meanOf(steps, picture.values.size()));
+        const std::string name = "frame " + std::to_string(number);
+        EXPECT_EQ(floats.judge<float>(matte, picture), fault) << name;
+        EXPECT_EQ(halves.judge<__half>(matte, picture), fault) << name;
+        for (const GuardCase* each : {&floats, &halves}) {
+            EXPECT_EQ(each->known().coverage[0], expected.coverage[0]) << name;
+            EXPECT_NEAR(each->known().changeBefore, expected.changeBefore, 1e-3) << name;
+        }
+    }
+}
+
+TEST_P(LiveMatte, TheGuardTellsWhatIsNotFinite) {
+    GuardCase guard(GetParam());
+    const Planes picture = noisyPicture(GetParam(), 0);
+    Planes matte = coveringMatte(GetParam(), 0.4F);
+    EXPECT_EQ(guard.judge<float>(matte, picture), MatteFault::none);
+    matte.values.back() = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_EQ(guard.judge<float>(matte, picture), MatteFault::notFinite);
+    EXPECT_EQ(guard.known().believed, 1);
+    device::forgetCoverage(guard.memory, guard.stream.get());
+    guard.stream.wait();
+    EXPECT_EQ(guard.known().believed, 0);
 }
 
 /// A field on the CPU, and the same on the device.

@@ -3,6 +3,8 @@
 #include <QApplication>
 #include <QDir>
 #include <QElapsedTimer>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QMenu>
 #include <QTest>
 #include <QTimer>
@@ -14,6 +16,7 @@
 #include "gui/canvas.h"
 #include "gui/live_control.h"
 #include "gui/live_page.h"
+#include "gui/live_report.h"
 #include "gui/snapshots.h"
 #include "gui/status_line.h"
 #include "gui/viewport.h"
@@ -59,7 +62,7 @@ class LiveFaultTest : public QObject {
 private Q_SLOTS:
     void beforeTheFirstMatteTheBackgroundAloneIsShown() {
         LiveFixture live;
-        live.script.unusableMattes = true;
+        live.script.matteFault = MatteFault::notFinite;
         live.press(Qt::Key_Space);
         live.feed.push(160, 120);
         QTRY_VERIFY(live.window().canvas().liveShown());
@@ -72,7 +75,7 @@ private Q_SLOTS:
         live.window().snapshots().takeCutout({});
         QVERIFY(live.base.banner().contains("You are hidden"));
         live.press(Qt::Key_F8);
-        live.script.unusableMattes = false;
+        live.script.matteFault = MatteFault::none;
         live.showNext();
         QVERIFY(live.personShown());
     }
@@ -81,11 +84,27 @@ private Q_SLOTS:
         LiveFixture live;
         live.start();
         const QColor good = live.shown();
-        live.script.unusableMattes = true;
+        live.script.matteFault = MatteFault::notFinite;
         live.feed.push(160, 120);
         QTRY_COMPARE(int(live.window().live().statistics().matteFailures), 1);
         QTest::qWait(50);
         QCOMPARE(live.shown(), good);
+    }
+
+    void aMatteThatSuddenlyCoversEverythingIsTold() {
+        LiveFixture live;
+        live.start();
+        const QColor good = live.shown();
+        live.script.matteFault = MatteFault::everything;
+        live.feed.push(160, 120);
+        QTRY_VERIFY(live.base.hasError());
+        QVERIFY(live.base.banner().contains("suddenly covers the whole picture"));
+        QCOMPARE(live.shown(), good);
+        const auto report = QJsonDocument::fromJson(toJson(live.window().report())).object();
+        QCOMPARE(report["frames"]["mattesRefused"].toInt(), 1);
+        QVERIFY(report["frames"]["matteLosses"].toString().contains("hardly changed: 1"));
+        live.press(Qt::Key_Space);
+        QTRY_VERIFY(!live.base.hasError());
     }
 
     void f8HidesThePersonAtOnce() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/model_file.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <fstream>
@@ -172,6 +173,27 @@ ModelTensors randomMobileUNet(std::uint32_t seed) {
     writer.up("up4", 8, 6, 6);
     writer.convolution("out", {1, 6, 1, 1}, 1, 6);
     return writer.take();
+}
+
+ModelTensors brokenInTheDark(const std::vector<int>& widths, std::uint32_t seed) {
+    ModelTensors tensors = randomUNet(widths, seed);
+    for (auto& [name, tensor] : tensors) {
+        if (name.ends_with(".bias") || name.ends_with(".running_mean")) std::ranges::fill(tensor.values, 0.0F);
+        const float gain =
+            tensor.shape.size() == 4 ? 1e4F : 1;  // of a convolution, and not too much for half precision
+        for (float& value : tensor.values) value = std::fabs(value) * gain;
+    }
+    // R, G and B of black are -2.1, -2.0 and -1.8 for the network; of the test picture's darkest pixel they sum up to
+    // -4.2. So the first layer gives 0 for all but the dark, and with no other bias 0 is all that follows; what is not
+    // 0 becomes infinite on its way.
+    std::vector<float>& first = tensors.at("down1.conv1.weight").values;
+    for (std::size_t i = 0; i < first.size(); ++i) first[i] = i % 9 == 4 ? -100.0F : 0.0F;
+    std::ranges::fill(tensors.at("down1.conv1.bias").values, -450.0F);
+    std::ranges::fill(tensors.at("down1.bn1.weight").values, 1.0F);
+    // Of the dark the last layer makes infinity less infinity.
+    std::vector<float>& last = tensors.at("out.weight").values;
+    for (std::size_t i = 0; i < last.size(); ++i) last[i] = i % 2 == 0 ? 3e38F : -3e38F;
+    return tensors;
 }
 
 Metadata unetMetadata(const std::vector<int>& widths) {

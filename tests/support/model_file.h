@@ -38,6 +38,9 @@ ModelTensors randomUNet(const std::vector<int>& widths, std::uint32_t seed);
 /// The like with an encoder of bottlenecks: down1 one convolution of 6 channels, down2 a stem and a bottleneck, down3
 /// two of 5x5 and down4 two of 3x3, down5 two convolutions after pooling.
 ModelTensors randomMobileUNet(std::uint32_t seed);
+/// The like, but its matte is one half everywhere, and of a black picture not finite: what a network is that passes its
+/// self-test and fails later.
+ModelTensors brokenInTheDark(const std::vector<int>& widths, std::uint32_t seed);
 /// The metadata that goes with randomUNet().
 Metadata unetMetadata(const std::vector<int>& widths);
 

@@ -53,7 +53,7 @@ public:
         output.frame = script_.wrongFrame ? frame.number + 1000 : frame.number;
         output.captured = frame.captured;
         output.bytesUp = frame.image->bytes();
-        output.matteUsable = !script_.unusableMattes;
+        output.matteFault = script_.matteFault;
         if (timed_) output.layerMs = {1.5F, 0.5F};
         return output;
     }

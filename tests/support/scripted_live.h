@@ -20,11 +20,11 @@ struct LiveScript {
     std::atomic<int> made = 0, submitted = 0, forgotten = 0, mostUnderWay = 0;
     std::atomic<int> failTakes = 0;  ///< so many take() throw
     std::atomic<bool> failMaking = false;
-    std::atomic<bool> unusableMattes = false;
-    std::atomic<bool> wrongFrame = false;    ///< outputs say they are of another frame
-    std::atomic<bool> smallerInput = false;  ///< of the network: a warning says so
-    std::atomic<bool> fineDetail = true;     ///< is offered
-    std::atomic<bool> lostDevice = false;    ///< another engine has taken over, which can't be measured
+    std::atomic<MatteFault> matteFault = MatteFault::none;  ///< of every frame
+    std::atomic<bool> wrongFrame = false;                   ///< outputs say they are of another frame
+    std::atomic<bool> smallerInput = false;                 ///< of the network: a warning says so
+    std::atomic<bool> fineDetail = true;                    ///< is offered
+    std::atomic<bool> lostDevice = false;                   ///< another engine has taken over, which can't be measured
     std::atomic<int> submitMs = 0, takeMs = 0;
     std::atomic<int> slots = 2;
     std::atomic<int> rateSteps = 0;  ///< measureRates() was called so often; it takes three steps

@@ -390,10 +390,10 @@ TEST_F(Cli, DescribesTheMachine) {
 // The data beside the installed program, and a folder named by the environment before it.
 TEST_F(Cli, FindsItsModel) {
     fs::create_directories(at("data/models"));
-    fs::copy(model(), at("data/models/portrait.safetensors"));
+    fs::copy(MATTE_RESOURCES "/models/portrait.safetensors", at("data/models/portrait.safetensors"));
     const json named = json::parse(runCli({"info", "--json"}, {{"MATTE_DATA", at("data")}}).out);
     EXPECT_EQ(named["model"]["path"], at("data/models/portrait.safetensors"));
-    EXPECT_EQ(named["model"]["widths"], (std::vector<int>{4, 8, 16}));
+    EXPECT_GE(named["model"]["levels"], 3);
 
     fs::create_directories(at("installed/bin"));
     fs::create_directories(at("installed/share/matte"));

@@ -14,7 +14,7 @@
 #include "inference/cpu/closer_look.h"
 #include "inference/cpu/cpu_engine.h"
 #include "tests/support/far_person.h"
-#include "tests/support/model_file.h"
+#include "tests/support/painted_network.h"
 
 namespace matte {
 namespace {
@@ -117,38 +117,6 @@ TEST(JoinedLooks, HaveNoSeamAtThePhotosOwnBorders) {
     EXPECT_FLOAT_EQ(joined.row(joined.size.height / 2)[0], 0.6F + 0.4F / 16) << "but here";
 }
 
-/// Takes what is bright for a person, and remembers how much of each input was.
-class BrightNetwork final : public HostNetwork {
-public:
-    explicit BrightNetwork(std::vector<double>& seen) : seen_(seen) {}
-    [[nodiscard]] const UNet& unet() const override { return unet_; }
-    void configure(Size size) override {
-        size_ = size;
-        input_.assign(size.pixels() * 3, 0);
-        alpha_.assign(size.pixels(), 0);
-    }
-    [[nodiscard]] Size size() const override { return size_; }
-    [[nodiscard]] float* input() override { return input_.data(); }
-    [[nodiscard]] const float* alpha() const override { return alpha_.data(); }
-    void run(std::stop_token, std::vector<float>*) override {
-        for (std::size_t i = 0; i < alpha_.size(); ++i) alpha_[i] = input_[3 * i] > 0 ? 1.0F : 0.0F;
-        seen_.push_back(double(std::ranges::count(alpha_, 1.0F)) / double(alpha_.size()));
-        if (seen_.size() > 1 && failSecond) alpha_[0] = std::numeric_limits<float>::quiet_NaN();
-    }
-    [[nodiscard]] std::string name() const override { return "bright"; }
-    [[nodiscard]] std::string implementation(int) const override { return ""; }
-    [[nodiscard]] int valueBytes() const override { return 4; }
-
-    bool failSecond = false;
-
-private:
-    std::vector<double>& seen_;
-    UNet unet_ = UNet::load(Safetensors::parse(
-        test::encodeSafetensors(test::randomUNet({4, 8, 16}, 1), {{"longest_side", "256"}}), "tiny"));
-    Size size_;
-    std::vector<float> input_, alpha_;
-};
-
 /// A bright figure of `size` around 950, 600 in a dark photo.
 std::shared_ptr<const Image> figure(Size size) {
     Image image(kPhoto, PixelFormat::bgr8);
@@ -166,11 +134,17 @@ struct Looks {
     std::shared_ptr<Cutout> cutout;
     Image matte;
 };
+/// By a network that takes what is bright for a person.
 Looks lookAt(Size person, int networkLongestSide = 0, bool failSecond = false) {
     Looks looks;
-    auto network = std::make_unique<BrightNetwork>(looks.shares);
-    network->failSecond = failSecond;
-    CpuEngine engine(std::move(network), {.networkLongestSide = networkLongestSide}, "");
+    const auto bright = [&](const Planes& input, Planes& alpha) {
+        for (std::size_t i = 0; i < alpha.values.size(); ++i) alpha.values[i] = input.values[3 * i] > 0 ? 1.0F : 0.0F;
+        looks.shares.push_back(double(std::ranges::count(alpha.values, 1.0F)) / double(alpha.values.size()));
+        if (looks.shares.size() > 1 && failSecond) alpha.values[0] = std::numeric_limits<float>::quiet_NaN();
+    };
+    CpuEngine engine(std::make_unique<test::PaintedNetwork>(bright, test::Metadata{{"longest_side", "256"}}),
+                     {.networkLongestSide = networkLongestSide}, "");
+    looks.shares.clear();  // of the self-test
     looks.cutout = engine.cutOut(figure(person), {});
     looks.matte = engine.matte(*looks.cutout, {}, kPhoto, {});
     return looks;

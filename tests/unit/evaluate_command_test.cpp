@@ -27,7 +27,7 @@ protected:
         test::writeModel(model(), test::randomUNet({4, 8, 16}, 1));
     }
     [[nodiscard]] std::string at(const std::string& name) const { return (folder_ / name).string(); }
-    [[nodiscard]] std::string model() const { return at("models/portrait-lite.safetensors"); }
+    [[nodiscard]] std::string model() const { return at("models/small.safetensors"); }
 
     /// A portrait as NAME.jpg or NAME.png with its matte.
     void portrait(const std::string& photo, const std::string& matte, Size size) const {
@@ -171,7 +171,7 @@ TEST_F(EvaluateCommand, FindsModelsByName) {
     const std::map<std::string, std::string> data{{"MATTE_DATA", folder_.path().string()}};
     const std::vector<std::string> words{"evaluate", at("set"), "--engine", "cpu", "--size", "32", "--json", "--model"};
     auto byName = words, unknown = words;
-    byName.emplace_back("portrait-lite");
+    byName.emplace_back("small");
     unknown.emplace_back("portrait-huge");
     const Outcome found = runCli(byName, data);
     ASSERT_EQ(found.exitCode, 0) << found.err;

@@ -162,6 +162,43 @@ TEST(FallbackEngine, CutsOutAgainWhatALostDeviceHeld) {
                                    "cpu matte", "cpu cutOut", "cpu matte"}));
 }
 
+TEST(FallbackEngine, IsTheSecondAloneWhereTheFirstFailsItsSelfTest) {
+    Script script;
+    const auto fails = []() -> std::unique_ptr<Engine> { throw DeviceFailure("The GPU gets it wrong.", true); };
+    const auto second = [&](const std::string& reason) {
+        return std::make_unique<ScriptedEngine>(script, "cpu", reason);
+    };
+    const auto engine = FallbackEngine::create(fails, second);
+    EXPECT_EQ(engine->info().reason, "The GPU gets it wrong.");
+    (void)engine->cutOut(photo(), {});
+    EXPECT_EQ(script.calls, (Calls{"cpu cutOut"}));
+}
+
+TEST(FallbackEngine, IsNoneWhereBothFailTheirSelfTest) {
+    const auto first = []() -> std::unique_ptr<Engine> { throw DeviceFailure("The GPU gets it wrong.", true); };
+    const auto second = [](const std::string&) -> std::unique_ptr<Engine> {
+        throw Error(Area::model, "The model is damaged.");
+    };
+    try {
+        FallbackEngine::create(first, second);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.area, Area::model);
+        EXPECT_STREQ(error.what(), "The model is damaged.");
+    }
+}
+
+TEST(FallbackEngine, ShowsNothingWhereTheSecondFailsItsSelfTestLater) {
+    Script script;
+    FallbackEngine engine(
+        std::make_unique<ScriptedEngine>(script, "gpu"),
+        [](const std::string&) -> std::unique_ptr<Engine> { throw Error(Area::model, "The model is damaged."); });
+    engine.submit({photo(), 5, {}}, {});
+    script.failure = DeviceFailure("The GPU fell off the bus.", true);
+    for (int i = 0; i < 2; ++i) EXPECT_THROW(engine.take(), Error) << "and again";
+    EXPECT_THROW(engine.cutOut(photo(), {}), Error);
+}
+
 TEST(FallbackEngine, ComesBackToTheFirstAfterAPictureTooLarge) {
     Script script;
     const auto engine = engineOf(script);

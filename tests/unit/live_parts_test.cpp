@@ -74,6 +74,27 @@ TEST(LiveMeter, TheRatesOfWhatHasStoppedAreZero) {
     EXPECT_EQ(meter.statistics(newest + milliseconds(1100)).fpsOut, 0);
 }
 
+TEST(LiveMeter, ARefusedMatteIsToldForASecond) {
+    LiveMeter meter;
+    const LiveMeter::Time begin{std::chrono::milliseconds(100'000)};
+    Output output;
+    meter.frameOut(begin, output, 1);
+    EXPECT_STREQ(meter.matteProblem(begin), "");
+    output.matteFault = MatteFault::everything;
+    meter.frameOut(begin, output, 1);
+    output.matteFault = MatteFault::none;
+    meter.frameOut(begin, output, 1);
+    EXPECT_NE(std::string(meter.matteProblem(begin + std::chrono::milliseconds(900))).find("suddenly"),
+              std::string::npos);
+    EXPECT_STREQ(meter.matteProblem(begin + std::chrono::milliseconds(1100)), "");
+    EXPECT_EQ(meter.statistics(begin).mattesRefused, 1U);
+    output.matteFault = MatteFault::notFinite;
+    meter.frameOut(begin, output, 1);
+    EXPECT_NE(std::string(meter.matteProblem(begin)).find("not finite"), std::string::npos);
+    EXPECT_EQ(meter.statistics(begin).mattesRefused, 1U);
+    EXPECT_EQ(meter.statistics(begin).matteFailures, 2U);
+}
+
 TEST(LiveMeter, AFrameThatIsShownAgainHasNoLatency) {
     LiveMeter meter;
     const LiveMeter::Time captured{};

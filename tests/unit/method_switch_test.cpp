@@ -103,7 +103,7 @@ protected:
     bool showUntilRunning(Engine& engine, const Method* method) {
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
         while (std::chrono::steady_clock::now() < end) {
-            EXPECT_TRUE(show(engine).matteUsable);
+            EXPECT_TRUE(show(engine).matteUsable());
             const MethodStatus status = methods_->status();
             if (status.running == method && (!method || status.ms > 0)) return true;
         }
@@ -245,7 +245,7 @@ TEST_F(MethodSwitching, ASlowMethodRunsAtASmallerInputAndIsComparedThere) {
     ASSERT_TRUE(showUntilRunning(engine, &kTold));
     ASSERT_TRUE(showUntilCompared(engine));
     const Output output = show(engine);
-    EXPECT_TRUE(output.matteUsable);
+    EXPECT_TRUE(output.matteUsable());
     EXPECT_EQ(output.picture->size(), expected->size()) << "only the network's input is smaller";
     const MethodStatus status = methods_->status();
     EXPECT_EQ(status.input, (Size{32, 20}));
@@ -305,7 +305,7 @@ TEST_F(MethodSwitching, WhenAMethodBreaksTheFrameIsTheProducts) {
         ASSERT_TRUE(showUntilRunning(engine, &kTold));
         *fault = true;
         const Output output = show(engine);
-        EXPECT_TRUE(output.matteUsable);
+        EXPECT_TRUE(output.matteUsable());
         EXPECT_EQ(std::vector(expected->row(0), expected->row(0) + expected->bytes()),
                   std::vector(output.picture->image()->row(0), output.picture->image()->row(0) + expected->bytes()));
         const MethodStatus status = methods_->status();
@@ -326,7 +326,7 @@ TEST_F(MethodSwitching, AMethodThatCantBeBuiltLeavesThePictureAsItIs) {
     methods_->choose(&kUnbuildable);
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (methods_->status().problem.empty() && std::chrono::steady_clock::now() < end) {
-        EXPECT_TRUE(show(engine).matteUsable);
+        EXPECT_TRUE(show(engine).matteUsable());
     }
     EXPECT_NE(methods_->status().problem.find("not enough memory"), std::string::npos);
     EXPECT_EQ(methods_->status().chosen, nullptr);
@@ -344,7 +344,7 @@ TEST_F(MethodSwitching, ASlowMethodIsNotWaitedForOnceAnotherIsChosen) {
         wish.stall = true;
         engine.submit(frameOf(number_++), {});
         methods_->choose(next);
-        EXPECT_TRUE(engine.take().matteUsable);
+        EXPECT_TRUE(engine.take().matteUsable());
         EXPECT_TRUE(showUntilRunning(engine, next));
         EXPECT_EQ(methods_->status().problem, "");
     }

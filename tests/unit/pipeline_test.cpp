@@ -149,17 +149,19 @@ TEST_F(Live, WithoutAUsableMatteTheLastGoodCompositeStays) {
     start();
     feed.push();
     ASSERT_TRUE(shows(0));
-    script.unusableMattes = true;
+    script.matteFault = MatteFault::everything;
     feed.push();
     ASSERT_TRUE(eventually([&] { return pipeline.statistics().matteFailures == 1; }));
+    EXPECT_EQ(pipeline.statistics().mattesRefused, 1U);
+    EXPECT_NE(pipeline.status().matteProblem.find("suddenly covers the whole picture"), std::string::npos);
     EXPECT_EQ(pipeline.newest()->frame, 0U);
-    script.unusableMattes = false;
+    script.matteFault = MatteFault::none;
     feed.push();
     EXPECT_TRUE(shows(2));
 }
 
 TEST_F(Live, WithoutAnyUsableMatteTheBackgroundAloneIsShown) {
-    script.unusableMattes = true;
+    script.matteFault = MatteFault::notFinite;
     start();
     feed.push();
     ASSERT_TRUE(eventually([&] { return pipeline.statistics().matteFailures == 1; }));

@@ -50,6 +50,7 @@ public:
     struct Faults {
         int takes = kNever, fetches = kNever;              ///< so many work
         int firstWithoutMatte = kNever, withoutMatte = 0;  ///< of the frames
+        MatteFault matteFault = MatteFault::notFinite;     ///< of these
     };
     static constexpr int kNever = 1 << 20;
     explicit FaultyGpu(const Faults& faults) : faults_(faults) {}
@@ -85,7 +86,7 @@ public:
         Output output = works_->take();
         output.picture = std::make_shared<DevicesPicture>(output.picture, taken_ >= faults_.fetches);
         const int first = faults_.firstWithoutMatte;
-        output.matteUsable = taken_ < first || taken_ >= first + faults_.withoutMatte;
+        if (taken_ >= first && taken_ < first + faults_.withoutMatte) output.matteFault = faults_.matteFault;
         ++taken_;
         return output;
     }
@@ -286,6 +287,11 @@ TEST_F(VideoExportTest, SaysWhichPicturesHaveNoMatte) {
     EXPECT_EQ(run(job).matteProblem,
               "3 of 12 pictures show the background alone, because the model's values for them "
               "are not finite: try another model.");
+    fs::remove(at("out.mp4"));
+    useGpu({.firstWithoutMatte = 9, .withoutMatte = 2, .matteFault = MatteFault::everything});
+    EXPECT_EQ(run(job).matteProblem,
+              "2 of 12 pictures show the background alone, because the model's mattes suddenly cover the whole "
+              "picture: try another model.");
     fs::remove(at("out.mp4"));
     useGpu({.firstWithoutMatte = 0, .withoutMatte = 12});
     EXPECT_THROW(run(job), NoMatte);

@@ -133,10 +133,11 @@ SwitchingEngine::Built SwitchingEngine::build(
         // Of this thread's runs, as CpuEngine::take() has it: what is measured here is what frames will take there.
         setThreads(options.threads);
         const InputChoice choice(model->unet, picture.pixels() > 0 ? picture : kUsualShape, options.networkLongestSide);
-        const Size input = firstInput(*network, choice, stop);
-        options.networkLongestSide = choice.longestSide(input);
-        if (picture.pixels() > 0) network->configure(input);
-        built.engine = std::make_unique<CpuEngine>(std::move(network), options, "");
+        network->stopBy(stop);
+        built.engine = std::make_unique<CpuEngine>(std::move(network), options, "");  // tests the method
+        const Size input = firstInput(*built.network, choice, stop);
+        built.engine->setNetworkLongestSide(choice.longestSide(input));
+        if (picture.pixels() > 0) built.network->configure(input);
         // Takes a fifth of a second, for which the first picture need not wait.
         built.preparing = std::async(std::launch::async, [=, precision = setup.options.precision] {
             setThreads(options.threads);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// SHA-256 (FIPS 180-4), by FFmpeg. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace matte {
+
+/// Of `bytes`, as 64 lower-case hexadecimal digits.
+std::string sha256(std::span<const std::uint8_t> bytes);
+
+}  // namespace matte
