@@ -218,23 +218,22 @@ struct CpuNetwork::State {
     }
 
     /// Some output rows of a convolution of one of the layer's inputs.
-    void addConv(Task& task, const Conv& layer, Weights& weights, memory& bias, Rows rows, const Fused& fused) {
+    void addConv(Task& task, const Conv& layer, Weights& weights, const memory& bias, Rows rows, const Fused& fused) {
         const int side = layer.filter.side();
         const Window window(rows, side, layer.stride, heightOf(weights.input));
         const memory src = view(weights.input, window.rows), dst = view(layer.out, rows);
         const memory::desc plain(weights.dims, memory::data_type::f32, weights.tag);
         const memory::desc any(weights.dims, storage(), memory::format_tag::any);
-        const auto described = describeConv(
-            engine, src.get_desc(), any, fused.addToOutput ? memory::desc() : bias.get_desc(), dst.get_desc(),
-            layer.stride, {window.above, side / 2}, {window.below, side / 2}, attributes(fused));
+        const auto described =
+            describeConv(engine, src.get_desc(), any, bias ? bias.get_desc() : memory::desc(), dst.get_desc(),
+                         layer.stride, {window.above, side / 2}, {window.below, side / 2}, attributes(fused));
         std::vector<std::pair<int, memory>> arguments;
         arguments.reserve(5);
         arguments.emplace_back(DNNL_ARG_SRC, src);
         arguments.emplace_back(DNNL_ARG_DST, dst);
         arguments.emplace_back(DNNL_ARG_WEIGHTS,
                                packedOnce(weights.layouts, weights.values, plain, described.weights_desc()));
-        if (fused.added) arguments.emplace_back(kAddedArgument, fused.added);
-        if (!fused.addToOutput) arguments.emplace_back(DNNL_ARG_BIAS, bias);
+        if (bias) arguments.emplace_back(DNNL_ARG_BIAS, bias);
         call(task, layer.name, described, dnnl::convolution_forward(described), std::move(arguments));
         read(weights.input, window.rows);
     }
@@ -276,6 +275,15 @@ struct CpuNetwork::State {
         }
     }
 
+    /// What the layer adds to.
+    void addCopy(Task& task, const Conv& layer, Rows rows) {
+        const memory from = view(layer.added, rows), to = view(layer.out, rows);
+        const dnnl::reorder::primitive_desc described(from, to, attributes({}));
+        call(task, layer.name + ".added", described, dnnl::reorder(described),
+             {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
+        read(layer.added, rows);
+    }
+
     void addPool(Task& task, const Conv& layer, Rows rows) {
         const Rows pooled{rows.first / 2, rows.last / 2};
         const memory src = view(layer.out, rows), dst = view(layer.pooled, pooled);
@@ -293,7 +301,7 @@ struct CpuNetwork::State {
                                      std::max(1, std::min(kTasksPerThread * workers, height / unit)));
         if (layer.kind == ConvKind::up2x2) return addUpConv(layer, index, parts);
         const memory::desc biasLayout({layer.filter.outChannels}, memory::data_type::f32, memory::format_tag::x);
-        memory bias = packed(layer.filter.bias, biasLayout, biasLayout);
+        const memory bias = packed(layer.filter.bias, biasLayout, biasLayout);
         std::vector<Weights> weights{weightsOf(layer, layer.in0, 0)};
         if (layer.in1 != kNoTensor) {
             weights.push_back(weightsOf(layer, layer.in1, unet.tensors()[std::size_t(layer.in0)].channels));
@@ -301,16 +309,12 @@ struct CpuNetwork::State {
         for (int part = 0; part < parts; ++part) {
             const Rows rows = partOf(height, parts, part, unit);
             Task& task = begin(index);
+            if (layer.added != kNoTensor) addCopy(task, layer, rows);
             for (std::size_t i = 0; i < weights.size(); ++i) {
-                Fused fused{.addToOutput = i > 0};
-                const bool last = i + 1 == weights.size();
-                fused.relu = last && layer.relu && layer.kind != ConvKind::head1x1;
+                Fused fused{.addToOutput = i > 0 || layer.added != kNoTensor};
+                fused.relu = i + 1 == weights.size() && layer.relu && layer.kind != ConvKind::head1x1;
                 fused.sigmoid = layer.kind == ConvKind::head1x1;
-                if (layer.added != kNoTensor) {
-                    fused.added = view(layer.added, rows);
-                    read(layer.added, rows);
-                }
-                addConv(task, layer, weights[i], bias, rows, fused);
+                addConv(task, layer, weights[i], i == 0 ? bias : memory(), rows, fused);
             }
             write(layer.out, rows);
             if (layer.pooled != kNoTensor) addPool(task, layer, rows);

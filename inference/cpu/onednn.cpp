@@ -8,7 +8,6 @@ namespace matte::onednn {
 dnnl::primitive_attr attributes(const Fused& fused) {
     dnnl::post_ops ops;
     if (fused.addToOutput) ops.append_sum(1.0F);
-    if (fused.added) ops.append_binary(dnnl::algorithm::binary_add, fused.added.get_desc());
     const auto activation = [&](dnnl::algorithm algorithm) {
 #if DNNL_VERSION_MAJOR >= 3
         ops.append_eltwise(algorithm, 0.0F, 0.0F);

@@ -15,15 +15,13 @@ namespace matte::onednn {
 using dnnl::memory;
 using Dims = memory::dims;
 
-/// What a primitive does besides the sum of products.
+/// What a primitive does besides the sum of products. A tensor to add goes into the output first: as a second input
+/// (post_ops::append_binary) it makes version 2.6's kernels for AMX write beyond the output's last row, where that ends
+/// within a tile.
 struct Fused {
     bool addToOutput = false;
-    memory added = {};  ///< a tensor like the output
     bool relu = false, sigmoid = false;
 };
-
-/// Where a primitive with Fused::added takes it from: its first post-operation, for none adds to its output as well.
-inline constexpr int kAddedArgument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1;
 
 /// With a scratchpad that the caller gives: oneDNN's own is for one thread at a time.
 dnnl::primitive_attr attributes(const Fused& fused);
