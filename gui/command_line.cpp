@@ -92,7 +92,7 @@ constexpr char kDescription[] =
     "Matte replaces what is behind a person.\n\n"
     "Exit codes: 0 all is well, 2 wrong option, 3 a file can't be read, 4 the source can't be had, 5 the model can't "
     "be\n"
-    "used, 6 the engine can't be used, 7 a file can't be written.";
+    "used, 6 the engine can't be used, 7 a file can't be written, 130 interrupted before --frames were shown.";
 
 std::optional<LiveSource> sourceFrom(const QCommandLineParser& parser, const Options& options, const QString& file) {
     const QString text = parser.isSet(options.source) ? parser.value(options.source) : file;

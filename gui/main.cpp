@@ -11,6 +11,7 @@
 #include "gui/drawing_device.h"
 #include "gui/main_window.h"
 #include "gui/screen_check.h"
+#include "gui/termination.h"
 #include "gui/viewport.h"
 #include "inference/ladder/live/switching_engine.h"
 #include "inference/live/live_engine.h"
@@ -81,6 +82,8 @@ int main(int argc, char** argv) {
     QGuiApplication::setDesktopFileName(MATTE_APP_ID);
     QApplication app(argc, argv);
     QApplication::setWindowIcon(QIcon(":/icons/app-128.png"));
+    const matte::Termination termination;
+    QObject::connect(&termination, &matte::Termination::wanted, &app, [] { QCoreApplication::exit(matte::kExitOk); });
     if (const QString problem = matte::openGlProblem(); !problem.isEmpty()) {
         matte::complain(problem);
         if (line.orders.frames == 0) QMessageBox::critical(nullptr, "Matte", problem);  // somebody may be there
@@ -105,6 +108,10 @@ int main(int argc, char** argv) {
     if (!line.photo.isEmpty()) window.openPhoto(matte::PhotoSource::fromFile(line.photo));
     matte::DrivenRun run(window, line.orders);
     QObject::connect(&run, &matte::DrivenRun::ended, &app, &QCoreApplication::exit, Qt::QueuedConnection);
+    QObject::connect(&termination, &matte::Termination::wanted, &window, [&run, &window] {
+        run.interrupt();
+        window.closeNow();
+    });
     window.show();
     window.actions()[matte::ActionId::virtualCamera]->setChecked(line.virtualCamera);
     run.begin();

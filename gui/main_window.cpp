@@ -341,7 +341,13 @@ void MainWindow::saveSettings() {
     settings_.save(store_);
 }
 
+void MainWindow::closeNow() {
+    closesNow_ = true;
+    if (isVisible()) close();
+}
+
 void MainWindow::closeEvent(QCloseEvent* event) {
+    if (closesNow_) exporter_->cancel();
     if (!endExport(tr("The video is not finished. Close Matte and give it up?"))) return event->ignore();
     session_.cancel();
     actions_[ActionId::trace]->setChecked(false);

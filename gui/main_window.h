@@ -72,6 +72,9 @@ public:
     void exportTo(const QString& path, int photo);
     /// Writes the whole video with what stands behind the person now; live mode's source stops for it.
     void exportVideo(const QString& video, const QString& path);
+    /// Closes without asking: a signal or the end of the session does not wait. A video that is being written is given
+    /// up, the cameras are let go, and the settings are written.
+    void closeNow();
     void setShowing(Showing showing);
     void setMode(Mode mode);
     /// Enters live mode with what `text` names, as parseSource() reads it, and starts; empty text is nothing.
@@ -182,6 +185,7 @@ private:
     VideoExporter* exporter_;
     BareWindow* bare_;
     Showing showing_ = Showing::result;
+    bool closesNow_ = false;     ///< whatever would be asked
     bool photoAwaited_ = false;  ///< one is being opened, and nobody went live since
     std::optional<RenderRequest> requested_;
     std::optional<AwaitedPicture> awaited_;

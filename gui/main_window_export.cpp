@@ -53,10 +53,10 @@ void MainWindow::exportVideo(const QString& video, const QString& path) {
 
 /// Hours of work may go, so they do only after `question`. Whether nothing is being written any longer.
 bool MainWindow::endExport(const QString& question) {
-    if (!exporter_->isBusy()) return true;
+    if (!exporter_->isBusy() || closesNow_) return true;
     const auto answer = QMessageBox::question(this, tr("Matte is writing a video"), question,
                                               QMessageBox::Yes | QMessageBox::No, QMessageBox::No);
-    if (answer != QMessageBox::Yes) return false;
+    if (answer != QMessageBox::Yes && !closesNow_) return false;  // it may have come to that meanwhile
     exporter_->cancel();
     return true;
 }

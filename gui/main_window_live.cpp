@@ -140,8 +140,9 @@ void MainWindow::connectProfiles() {
 }
 
 // Qt gives a window's shortcuts nothing while a dialog stands before it or a menu is open; the panic key must work all
-// the same.
+// the same. And where the desktop's session ends, Qt tells the application.
 bool MainWindow::eventFilter(QObject* object, QEvent* event) {
+    if (object == qApp && event->type() == QEvent::Quit) closeNow();
     const bool covered = QApplication::activeModalWidget() || QApplication::activePopupWidget();
     if (event->type() == QEvent::KeyPress && covered) {
         const auto& key = static_cast<const QKeyEvent&>(*event);
