@@ -93,6 +93,7 @@ ExitCode runVideoCommand(const VideoOptions& options, std::stop_token stop) {
     const Background background = checkedBackground(options.look);
     checkUnitInterval("--steadiness", options.look.look.steadiness);
     VideoExport job{options.input, options.output, {}, options.matteOnly};
+    job.alsoRead = modelFiles(options.model);
     // Before the model is loaded.
     checkVideoTarget(job.output, background.kind == Background::Kind::transparent && !options.matteOnly);
     job.look = readLook(options.look, background, !options.matteOnly);
