@@ -98,7 +98,9 @@ int main(int argc, char** argv) {
                                  .makeLiveEngine = liveEngine(line, methods, drawing),
                                  .makeVideoEngine = videoEngine(line),
                                  .methods = methods,
-                                 .interop = line.interop};
+                                 .models = matte::modelFiles(line.model.toStdString()),
+                                 .interop = line.interop,
+                                 .keepSettings = line.orders.frames == 0};  // a counted run changes nothing
     QSettings& store = line.config.isEmpty() ? own : named;
     const bool firstStart = !store.contains("version");
     matte::MainWindow window(photoEngine(line), store, startup);

@@ -25,6 +25,7 @@
 #include "gui/look_panel.h"
 #include "gui/profiles.h"
 #include "gui/progress_pill.h"
+#include "gui/settings_file.h"
 #include "gui/snapshots.h"
 #include "gui/status_line.h"
 #include "gui/timing_overlay.h"
@@ -33,6 +34,7 @@
 #include "gui/viewport.h"
 #include "gui/window_bars.h"
 #include "inference/error.h"
+#include "inference/io/atomic_file.h"
 #include "inference/io/background_file.h"
 #include "inference/io/image_file.h"
 #include "inference/model/default_model.h"
@@ -54,8 +56,7 @@ int usefulSide(Size photo, const Viewport& viewport) {
 }  // namespace
 
 MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings& store, const Startup& startup)
-    : store_(store),
-      settings_(Settings::load(store)),
+    : settings_(Settings::load(store, damaged_)),
       actions_(this),
       session_(makeEngine),
       bars_(new WindowBars(*this, actions_)),
@@ -73,7 +74,12 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
                                     : [](const std::stop_token& stop) { return openVirtualCamera(stop); },
           this)),
       exporter_(new VideoExporter(startup.makeVideoEngine ? startup.makeVideoEngine : makeEngine, this)),
-      bare_(new BareWindow(*this, bars_->parts() + QList<QWidget*>{panel_, status_}, canvas_->viewport())) {
+      bare_(new BareWindow(*this, bars_->parts() + QList<QWidget*>{panel_, status_}, canvas_->viewport())),
+      models_(startup.models) {
+    if (startup.keepSettings) {
+        settingsFile_ = std::make_unique<SettingsFile>(
+            store, [this] { return settingsNow(); }, damaged_.isEmpty() ? std::optional(settings_) : std::nullopt);
+    }
     liveControl_->setParent(this);
     canvas_->viewport().allowInterop(startup.interop);
     arrange();
@@ -88,6 +94,7 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
     connectExporter();
     session_.prepare();
     restoreSettings(startup.background);
+    connectSettings();
     if (startup.watchCameras) watchCameras();
     qApp->installEventFilter(this);
 }
@@ -127,6 +134,7 @@ void MainWindow::restoreSettings(const std::optional<Background>& background) {
         awaitPicture({.path = look.background.imagePath});
     }
     restoreGeometry(settings_.geometry);
+    if (!isMaximized() && !isFullScreen()) resize(size().boundedTo(screen()->availableSize()));
     theme_.setChoice(settings_.theme);
     bars_->showRecent(settings_.recentFiles);
     actions_[ActionId::panel]->setChecked(settings_.panelVisible);
@@ -161,7 +169,7 @@ void MainWindow::photoOpened(const OpenedPhoto& photo) {
     if (!photo.path.isEmpty()) {
         settings_.addRecent(QFileInfo(photo.path).absoluteFilePath());
         bars_->showRecent(settings_.recentFiles);
-        saveSettings();
+        if (settingsFile_) settingsFile_->note();
     }
     setShowing(Showing::result);
     requestRender();
@@ -233,7 +241,12 @@ void MainWindow::setShowing(Showing showing) {
 }
 
 void MainWindow::exportTo(const QString& path, int photo) {
-    session_.exportTo(path, photoLook(), photo);
+    try {
+        refuseReplacing(path.toStdString(), filesRead());
+        session_.exportTo(path, photoLook(), photo);
+    } catch (const Error& error) {
+        canvas_->banner().showError(QString::fromStdString(error.what()));
+    }
 }
 
 void MainWindow::pictureExported(const QString& path) {
@@ -332,13 +345,14 @@ void MainWindow::showAbout() {
                  engine_.name.empty() ? tr("none yet") : QString::fromStdString(engine_.name).toHtmlEscaped()));
 }
 
-void MainWindow::saveSettings() {
+/// What is to be remembered.
+Settings MainWindow::settingsNow() {
     settings_.geometry = bare_->geometry();
     settings_.look = wantedLook();
     settings_.theme = theme_.choice();
     settings_.panelVisible = actions_[ActionId::panel]->isChecked();
     settings_.splitVisible = actions_[ActionId::split]->isChecked();
-    settings_.save(store_);
+    return settings_;
 }
 
 void MainWindow::closeNow() {
@@ -354,7 +368,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     if (methods_) methods_->makeWay();
     liveControl_->stop();
     actions_[ActionId::virtualCamera]->setChecked(false);
-    saveSettings();
+    if (settingsFile_) settingsFile_->write();
     event->accept();
 }
 
@@ -390,6 +404,8 @@ void MainWindow::keyReleaseEvent(QKeyEvent* event) {
 bool MainWindow::event(QEvent* event) {
     // A key that is let go in another window is not reported here.
     if (event->type() == QEvent::WindowDeactivate) canvas_->viewport().setOriginalHeld(showing_ == Showing::original);
+    const bool moved = event->type() == QEvent::Move || event->type() == QEvent::Resize;
+    if (settingsFile_ && (moved || event->type() == QEvent::WindowStateChange)) settingsFile_->note();
     return QMainWindow::event(event);
 }
 

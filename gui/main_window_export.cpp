@@ -43,12 +43,22 @@ void MainWindow::askForVideoExport() {
 
 void MainWindow::exportVideo(const QString& video, const QString& path) {
     VideoExport job{video.toStdString(), path.toStdString(), document_.look()};
+    job.alsoRead = filesRead();
     job.look.fineDetail = true;  // there is time for it
     // Only of the source that is chosen is known whether it is a mirror.
     if (settings_.live.source.spec.name != job.input) job.look.stand.mirrored = false;
     liveControl_->stop();
     canvas_->banner().dismiss();
     exporter_->begin(job);
+}
+
+/// Over which nothing is to be written. Of the photo its session knows.
+std::vector<std::filesystem::path> MainWindow::filesRead() const {
+    std::vector<std::filesystem::path> files = models_;
+    files.emplace_back(wantedLook().background.imagePath);
+    const SourceSpec& source = settings_.live.source.spec;
+    if (source.kind == SourceSpec::Kind::file) files.emplace_back(source.name);
+    return files;
 }
 
 /// Hours of work may go, so they do only after `question`. Whether nothing is being written any longer.

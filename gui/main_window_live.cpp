@@ -21,6 +21,7 @@
 #include "gui/viewport.h"
 #include "gui/window_bars.h"
 #include "inference/error.h"
+#include "inference/io/atomic_file.h"
 
 namespace matte {
 
@@ -80,6 +81,7 @@ void MainWindow::connectRecords() {
         const QString path = askForStatistics(this, settings_.exportFolder);
         if (path.isEmpty()) return;
         try {
+            refuseReplacing(path.toStdString(), filesRead());
             LiveReport now = report();
             now.footprints = {footprint()};
             writeReport(path, now);

@@ -18,6 +18,7 @@ int runLiveFaultTests(int argc, char** argv);
 int runMethodTests(int argc, char** argv);
 int runLiveViewTests(int argc, char** argv);
 int runProfileTests(int argc, char** argv);
+int runSettingsTests(int argc, char** argv);
 int runDrivenTests(int argc, char** argv);
 
 }  // namespace matte::test

@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
                                               {"LiveView", matte::test::runLiveViewTests},
                                               {"Method", matte::test::runMethodTests},
                                               {"Profile", matte::test::runProfileTests},
+                                              {"Settings", matte::test::runSettingsTests},
                                               {"Driven", matte::test::runDrivenTests},
                                               {"VideoExport", matte::test::runVideoExportTests},
                                               {"Feed", matte::test::runFeedTests}};
