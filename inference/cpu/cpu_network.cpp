@@ -306,6 +306,18 @@ std::vector<std::string> CpuNetwork::warnings() const {
     return warnings;
 }
 
+namespace {
+
+/// oneDNN does not look whether it got memory for what it compiles, and crashes. Throws std::bad_alloc where there is
+/// less than any layer takes.
+void requireMemory() {
+    constexpr std::size_t kBytes = std::size_t(64) << 20;
+    void* volatile memory = ::operator new(kBytes);  // no page of it is touched
+    ::operator delete(memory);
+}
+
+}  // namespace
+
 void CpuNetwork::configure(Size size) {
     if (size == state_->size) return;
     try {
@@ -319,6 +331,7 @@ void CpuNetwork::configure(Size size) {
             const auto& layers = state_->unet.layers();
             for (int i = 0; i < int(layers.size()); ++i) {
                 state_->building = i;
+                requireMemory();
                 state_->addLayer(layers[std::size_t(i)]);
             }
         });

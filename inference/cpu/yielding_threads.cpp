@@ -5,7 +5,8 @@
 #include <condition_variable>
 #include <mutex>
 #include <stop_token>
-#include <system_error>
+
+#include "inference/guard.h"
 
 namespace matte {
 namespace {
@@ -24,10 +25,8 @@ void keepTeam(const std::stop_token& stop) {
 }  // namespace
 
 YieldingThreads::YieldingThreads() {
-    try {
-        keeper_ = std::jthread(keepTeam);
-    } catch (const std::system_error&) {  // no thread is left: frames are slower, and that is all
-    }
+    // No thread is left: frames are slower, and that is all.
+    guarded([&] { keeper_ = startThread("the processor", Area::engine, keepTeam, untold); }, untold);
 }
 
 }  // namespace matte
