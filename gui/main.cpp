@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // matte: the window.
-#include <QApplication>
 #include <QIcon>
 #include <QMessageBox>
 #include <QSettings>
 #include <QSurfaceFormat>
 
+#include <cstdio>
+#include <new>
+
+#include "gui/application.h"
+#include "gui/banner.h"
 #include "gui/canvas.h"
 #include "gui/command_line.h"
 #include "gui/drawing_device.h"
@@ -17,6 +21,7 @@
 #include "inference/live/live_engine.h"
 #include "inference/model/default_model.h"
 #include "inference/model/safetensors.h"
+#include "inference/process.h"
 
 namespace {
 
@@ -63,9 +68,7 @@ QSurfaceFormat coreProfile() {
     return format;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
     const QStringList arguments(argv, argv + argc);
     const auto line = matte::parseCommandLine(arguments);
     if (line.exitCode) return *line.exitCode;
@@ -80,7 +83,7 @@ int main(int argc, char** argv) {
     QCoreApplication::setApplicationVersion(MATTE_VERSION);
     QGuiApplication::setApplicationDisplayName("Matte");
     QGuiApplication::setDesktopFileName(MATTE_APP_ID);
-    QApplication app(argc, argv);
+    matte::Application app(argc, argv);
     QApplication::setWindowIcon(QIcon(":/icons/app-128.png"));
     const matte::Termination termination;
     QObject::connect(&termination, &matte::Termination::wanted, &app, [] { QCoreApplication::exit(matte::kExitOk); });
@@ -108,20 +111,38 @@ int main(int argc, char** argv) {
                      [drawing](const std::string& uuid) { drawing->set(uuid); });
     if (firstStart) window.setMode(matte::Mode::live);  // its page says what was found and what is missing
     if (!line.photo.isEmpty()) window.openPhoto(matte::PhotoSource::fromFile(line.photo));
-    matte::DrivenRun run(window, line.orders);
-    QObject::connect(&run, &matte::DrivenRun::ended, &app, &QCoreApplication::exit, Qt::QueuedConnection);
-    QObject::connect(&termination, &matte::Termination::wanted, &window, [&run, &window] {
-        run.interrupt();
+    matte::DrivenRun driven(window, line.orders);
+    QObject::connect(&driven, &matte::DrivenRun::ended, &app, &QCoreApplication::exit, Qt::QueuedConnection);
+    QObject::connect(&termination, &matte::Termination::wanted, &window, [&driven, &window] {
+        driven.interrupt();
         window.closeNow();
     });
+    QObject::connect(&app, &matte::Application::failed, &window.canvas().banner(), &matte::Banner::showError);
     window.show();
     window.actions()[matte::ActionId::virtualCamera]->setChecked(line.virtualCamera);
-    run.begin();
+    driven.begin();
     const int code = QApplication::exec();
     store.sync();
     if (store.status() == QSettings::AccessError) {
         matte::complain(QString("The settings could not be written to %1: make the file and its folder writable.")
                             .arg(store.fileName()));
     }
-    return code == 0 ? run.finish() : code;
+    return code == 0 ? driven.finish() : code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    matte::prepareProcess("matte");
+    try {
+        return run(argc, argv);
+    } catch (const matte::Error& error) {
+        matte::complain(error.what());
+        return matte::exitCodeOf(error.area);
+    } catch (const std::bad_alloc&) {
+        std::fputs("matte: There is not enough memory: close other programs.\n", stderr);
+    } catch (const std::exception& error) {
+        matte::complain(QString("Something unexpected happened (%1): please report it.").arg(error.what()));
+    }
+    return matte::kExitUnexpected;
 }

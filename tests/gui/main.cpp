@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
                                               {"Method", matte::test::runMethodTests},
                                               {"Profile", matte::test::runProfileTests},
                                               {"Settings", matte::test::runSettingsTests},
+                                              {"Program", matte::test::runProgramTests},
                                               {"Driven", matte::test::runDrivenTests},
                                               {"VideoExport", matte::test::runVideoExportTests},
                                               {"Feed", matte::test::runFeedTests}};
