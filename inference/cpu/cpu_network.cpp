@@ -308,10 +308,10 @@ std::vector<std::string> CpuNetwork::warnings() const {
 
 namespace {
 
-/// oneDNN does not look whether it got memory for what it compiles, and crashes. Throws std::bad_alloc where there is
-/// less than any layer takes.
+/// oneDNN does not look whether it got memory for what it compiles, be it at the first run only, and crashes. Throws
+/// std::bad_alloc where the system has less address space left than the layers and the team's threads take.
 void requireMemory() {
-    constexpr std::size_t kBytes = std::size_t(64) << 20;
+    constexpr std::size_t kBytes = std::size_t(256) << 20;
     void* volatile memory = ::operator new(kBytes);  // no page of it is touched
     ::operator delete(memory);
 }
@@ -334,6 +334,7 @@ void CpuNetwork::configure(Size size) {
                 requireMemory();
                 state_->addLayer(layers[std::size_t(i)]);
             }
+            requireMemory();
         });
     } catch (...) {
         state_->size = {};  // half a network must not pass for one that is built
