@@ -2,11 +2,10 @@
 #include "gui/camera_feed.h"
 
 #include <chrono>
-#include <exception>
-#include <system_error>
 #include <utility>
 
 #include "inference/error.h"
+#include "inference/guard.h"
 
 namespace matte {
 namespace {
@@ -39,11 +38,14 @@ CameraFeed::~CameraFeed() {
 
 void CameraFeed::start() {
     stop();
-    try {
-        thread_ = std::jthread([this, run = run_](const std::stop_token& stop) { work(stop, run); });
-    } catch (const std::system_error&) {
-        Q_EMIT failed(tr("The system has no thread left for a virtual camera: close other programs."));
-    }
+    const auto tell = [this](const char* sentence, Area) { Q_EMIT failed(sentence); };
+    guarded(
+        [&] {
+            thread_ = startThread(
+                "a virtual camera", Area::output, [this, run = run_](const std::stop_token& stop) { work(stop, run); },
+                untold);
+        },
+        tell);
 }
 
 void CameraFeed::stop() {
@@ -69,25 +71,23 @@ void CameraFeed::work(const std::stop_token& stop, int run) {
             if (run == run_) news();
         });
     };
-    QString problem;
-    try {
+    const auto tell = [&](const QString& problem) {
+        if (problem.isEmpty()) return;
+        say([this, problem] {
+            this->stop();
+            Q_EMIT failed(problem);
+        });
+    };
+    const auto serve = [&] {
         const auto camera = open_(stop);
         QStringList names;
         for (const auto& name : camera->names()) names.append(QString::fromStdString(name));
         names.removeDuplicates();
         say([this, names] { Q_EMIT started(names); });
         feed(*camera, stop);
-        problem = QString::fromStdString(camera->problem());
-    } catch (const Cancelled&) {
-        return;
-    } catch (const std::exception& error) {
-        problem = QString::fromStdString(error.what());
-    }
-    if (problem.isEmpty()) return;
-    say([this, problem] {
-        this->stop();
-        Q_EMIT failed(problem);
-    });
+        tell(QString::fromStdString(camera->problem()));
+    };
+    guarded(serve, [&](const char* sentence, Area) { tell(sentence); });
 }
 
 void CameraFeed::feed(VirtualCamera& camera, const std::stop_token& stop) {

@@ -10,6 +10,7 @@
 #include "inference/exit_code.h"
 #include "inference/io/atomic_file.h"
 #include "inference/io/image_file.h"
+#include "inference/model/default_model.h"
 
 namespace matte {
 namespace {
@@ -90,9 +91,10 @@ struct Options {
 
 constexpr char kDescription[] =
     "Matte replaces what is behind a person.\n\n"
-    "Exit codes: 0 all is well, 2 wrong option, 3 a file can't be read, 4 the source can't be had, 5 the model can't "
+    "Exit codes: 0 all is well, 1 something unexpected, 2 wrong option, 3 a file can't be read, 4 the source can't be "
+    "had, 5 the model can't "
     "be\n"
-    "used, 6 the engine can't be used, 7 a file can't be written.";
+    "used, 6 the engine can't be used, 7 a file can't be written, 130 interrupted before --frames were shown.";
 
 std::optional<LiveSource> sourceFrom(const QCommandLineParser& parser, const Options& options, const QString& file) {
     const QString text = parser.isSet(options.source) ? parser.value(options.source) : file;
@@ -107,6 +109,19 @@ std::optional<LiveSource> sourceFrom(const QCommandLineParser& parser, const Opt
     (source.spec.kind == SourceSpec::Kind::test ? source.spec.size : source.size) =
         sizeFrom(parser.value(options.size));
     return source;
+}
+
+/// Nothing that is read, nor another result, is written over.
+void refuseLosses(const CommandLine& line) {
+    std::vector<std::filesystem::path> read = modelFiles(line.model.toStdString());
+    const auto& source = line.orders.source;
+    if (source && source->spec.kind == SourceSpec::Kind::file) read.emplace_back(source->spec.name);
+    if (line.background) read.emplace_back(line.background->imagePath);
+    read.emplace_back(line.photo.toStdString());
+    for (const QString& file : {line.config, line.orders.statistics, line.orders.trace}) {
+        refuseReplacing(file.toStdString(), read);
+        read.emplace_back(file.toStdString());
+    }
 }
 
 void read(const QCommandLineParser& parser, const Options& options, CommandLine& line) {
@@ -143,6 +158,7 @@ void read(const QCommandLineParser& parser, const Options& options, CommandLine&
     for (const QString& file : {line.orders.statistics, line.orders.trace}) {
         if (!file.isEmpty()) checkTarget(file.toStdString());
     }
+    refuseLosses(line);
 }
 
 /// Takes Qt's own options out of `arguments` and returns them: of its many those that a desktop gives a program, which

@@ -112,6 +112,12 @@ int DrivenRun::finish() {
     return *code_;
 }
 
+void DrivenRun::interrupt() {
+    if (orders_.frames == 0) return;
+    end(kExitInterrupted,
+        tr("Interrupted after %1 of %2 frames.").arg(window_.live().framesPresented()).arg(orders_.frames));
+}
+
 void DrivenRun::end(ExitCode code, const QString& sentence) {
     if (code_) return;
     if (!sentence.isEmpty()) complain(sentence);

@@ -42,6 +42,8 @@ public:
     void begin();
     /// Writes what is still to be written: the window was closed by hand. The exit code so far.
     int finish();
+    /// A signal ends it: with a code of its own, unless it was the user's window with no frames to count.
+    void interrupt();
 
 Q_SIGNALS:
     void ended(int exitCode);

@@ -35,6 +35,7 @@ LiveControl::LiveControl(const Parts& parts, LiveSession& session) : parts_(part
         parts_.settings.live.overlayVisible = wanted;
         session_.timeLayers(wanted);
         parts_.canvas.setTimingWanted(wanted);
+        Q_EMIT changed();
     });
     connect(&parts_.canvas.banner(), &Banner::closed, this, &LiveControl::tellAgain);
     refresh_.setInterval(kRefresh);
@@ -72,6 +73,7 @@ void LiveControl::setMode(Mode mode) {
     parts_.settings.live.mode = mode;
     parts_.canvas.viewport().setLiveMode(mode == Mode::live);
     parts_.canvas.setMode(mode);
+    Q_EMIT changed();
     if (mode == Mode::photo) return;
     adoptMirror();
     showState();
@@ -110,6 +112,7 @@ void LiveControl::stop() {
 void LiveControl::choose(const LiveSource& source) {
     const bool on = session_.isOn();
     parts_.settings.live.source = source;
+    Q_EMIT changed();
     forgetProblem();
     parts_.canvas.banner().dismiss();
     if (mode() == Mode::live) adoptMirror();

@@ -55,6 +55,8 @@ Q_SIGNALS:
     void starting();
     /// Live mode's own engine runs.
     void engineRuns(const matte::EngineInfo& info);
+    /// What is remembered of live mode is another now.
+    void changed();
     /// Pictures come, or no longer.
     void shownChanged(bool shown);
 

@@ -6,6 +6,7 @@
 #include <QStringList>
 
 #include <algorithm>
+#include <functional>
 
 #include "inference/error.h"
 
@@ -57,20 +58,29 @@ QString toText(const LiveSource& source) {
         .join(kBetween);
 }
 
-LiveSource liveSourceFrom(const QString& line) {
+LiveSource liveSourceFrom(const QString& line, bool* damaged) {
     const QStringList parts = line.split(kBetween);
     LiveSource source;
+    bool whole = parts.size() == 5 || parts.size() == 1;
     try {
         source.spec = parseSource(parts.value(0).toStdString());
     } catch (const Error&) {
-        return {};
+        whole = false;
+        source = {};
     }
-    if (parts.size() != 5) return source;
-    const int encoding = parts[1].toInt(), width = parts[2].toInt(), height = parts[3].toInt();
-    const double rate = parts[4].toDouble();
-    if (encoding > 0 && encoding < int(Encoding::other)) source.encoding = Encoding(encoding);
-    if (width > 0 && height > 0 && std::max(width, height) <= kMostSide) source.size = {width, height};
-    if (rate > 0 && rate <= kMostRate) source.rate = rate;
+    if (parts.size() == 5) {
+        bool ok[4] = {};
+        const int encoding = parts[1].toInt(&ok[0]), width = parts[2].toInt(&ok[1]), height = parts[3].toInt(&ok[2]);
+        const double rate = parts[4].toDouble(&ok[3]);
+        const bool knownEncoding = encoding >= 0 && encoding < int(Encoding::other);
+        const bool knownSize = std::min(width, height) >= 0 && std::max(width, height) <= kMostSide;
+        const bool knownRate = rate >= 0 && rate <= kMostRate;
+        if (encoding > 0 && knownEncoding) source.encoding = Encoding(encoding);
+        if (width > 0 && height > 0 && knownSize) source.size = {width, height};
+        if (rate > 0 && knownRate) source.rate = rate;
+        whole = whole && std::ranges::all_of(ok, std::identity()) && knownEncoding && knownSize && knownRate;
+    }
+    if (damaged) *damaged = !whole;
     return source;
 }
 

@@ -25,8 +25,8 @@ struct LiveSource {
 /// "MJPG 1280 × 720 at 30", or "Automatic" for what was left open.
 [[nodiscard]] QString formatOf(const LiveSource& source);
 
-/// One line for the settings, and what it says; a damaged one gives the first camera.
+/// One line for the settings, and what it says; of a damaged one what can be understood, else the first camera.
 [[nodiscard]] QString toText(const LiveSource& source);
-[[nodiscard]] LiveSource liveSourceFrom(const QString& text);
+[[nodiscard]] LiveSource liveSourceFrom(const QString& text, bool* damaged = nullptr);
 
 }  // namespace matte

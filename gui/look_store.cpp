@@ -3,58 +3,41 @@
 
 #include <QSettings>
 
-#include <algorithm>
-#include <cmath>
-
+#include "gui/stored_values.h"
 #include "inference/error.h"
 
 namespace matte {
+
 namespace {
 
-/// The settings below one group; QSettings::beginGroup() would change the store that is only read.
-class Reader {
-public:
-    Reader(const QSettings& store, const QString& group) : store_(store), group_(group + '/') {}
-    [[nodiscard]] QVariant value(const char* key, const QVariant& fallback = {}) const {
-        return store_.value(group_ + key, fallback);
-    }
-    [[nodiscard]] float number(const char* key, float fallback, float least, float most) const {
-        bool ok = false;
-        const float read = value(key, fallback).toFloat(&ok);
-        return ok && std::isfinite(read) ? std::clamp(read, least, most) : fallback;
-    }
-    [[nodiscard]] bool flag(const char* key, bool fallback) const { return value(key, fallback).toBool(); }
-
-private:
-    const QSettings& store_;
-    QString group_;
-};
-
 /// What a file that doesn't say means: until version 2 a new Look's edge was harder, and it stays as it was.
-float usualSoftness(const QSettings& store) {
+float usualSoftness(const StoredValues& from) {
     constexpr int kSince = 3;
-    return store.value("version", kSince).toInt() < kSince ? 0.6F : Look{}.softness;
+    return from.version(kSince) < kSince ? 0.6F : Look{}.softness;
 }
 
 }  // namespace
 
-Look loadLook(const QSettings& store, const QString& group) {
-    const Reader from(store, group);
+Look loadLook(const StoredValues& from) {
     Look look;
     Background& background = look.background;
-    background.kind = storedChoice(from.value("background").toInt(), background.kind, Background::Kind::transparent);
+    background.kind = from.choice("background", background.kind, Background::Kind::transparent);
     background.blurStrength = from.number("blur", background.blurStrength, 1, 100);
     try {
-        background.color = parseColor(from.value("color").toString().toStdString());
+        if (from.has("color")) background.color = parseColor(from.text("color").toStdString());
     } catch (const Error&) {
-        background.color = Background{}.color;  // absent or edited by hand
+        from.tellDamaged("color");
     }
-    background.imagePath = from.value("image").toString().toStdString();
+    background.imagePath = from.text("image").toStdString();
+    // Nothing of the room, which a picture hid.
+    if (background.kind == Background::Kind::image && background.imagePath.empty()) {
+        background.kind = Background::Kind::color;
+    }
     background.moving = from.flag("moving", background.moving);
-    background.placement = storedChoice(from.value("placement").toInt(), background.placement, Placement::stretch);
+    background.placement = from.choice("placement", background.placement, Placement::stretch);
     background.position = from.number("position", background.position, 0, 1);
     look.threshold = from.number("threshold", look.threshold, 0, 1);
-    look.softness = from.number("softness", usualSoftness(store), 0, 1);
+    look.softness = from.number("softness", usualSoftness(from), 0, 1);
     look.decontaminate = from.flag("decontaminate", look.decontaminate);
     look.lightWrap = from.number("lightWrap", look.lightWrap, 0, 1);
     look.stand.mirrored = from.flag("mirrored", look.stand.mirrored);

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // matte: the window.
-#include <QApplication>
 #include <QIcon>
 #include <QMessageBox>
 #include <QSettings>
 #include <QSurfaceFormat>
 
+#include <cstdio>
+#include <new>
+
+#include "gui/application.h"
+#include "gui/banner.h"
 #include "gui/canvas.h"
 #include "gui/command_line.h"
 #include "gui/drawing_device.h"
 #include "gui/main_window.h"
 #include "gui/screen_check.h"
+#include "gui/termination.h"
 #include "gui/viewport.h"
 #include "inference/ladder/live/switching_engine.h"
 #include "inference/live/live_engine.h"
+#include "inference/model/default_model.h"
 #include "inference/model/read_model.h"
+#include "inference/process.h"
 
 namespace {
 
@@ -78,9 +85,7 @@ private:
     int count_ = 0;
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
     const QStringList arguments(argv, argv + argc);
     const auto line = matte::parseCommandLine(arguments);
     if (line.exitCode) return *line.exitCode;
@@ -96,8 +101,10 @@ int main(int argc, char** argv) {
     QGuiApplication::setApplicationDisplayName("Matte");
     QGuiApplication::setDesktopFileName(MATTE_APP_ID);
     QtArguments forQt(line.forQt);  // it would take some of ours: a file after -- may be called -reverse
-    QApplication app(forQt.count(), forQt.values());
+    matte::Application app(forQt.count(), forQt.values());
     QApplication::setWindowIcon(QIcon(":/icons/app-128.png"));
+    const matte::Termination termination;
+    QObject::connect(&termination, &matte::Termination::wanted, &app, [] { QCoreApplication::exit(matte::kExitOk); });
     if (const QString problem = matte::openGlProblem(); !problem.isEmpty()) {
         matte::complain(problem);
         if (line.orders.frames == 0) QMessageBox::critical(nullptr, "Matte", problem);  // somebody may be there
@@ -112,7 +119,9 @@ int main(int argc, char** argv) {
                                  .makeLiveEngine = liveEngine(line, methods, drawing),
                                  .makeVideoEngine = videoEngine(line),
                                  .methods = methods,
-                                 .interop = line.interop};
+                                 .models = matte::modelFiles(line.model.toStdString()),
+                                 .interop = line.interop,
+                                 .keepSettings = line.orders.frames == 0};  // a counted run changes nothing
     QSettings& store = line.config.isEmpty() ? own : named;
     const bool firstStart = !store.contains("version");
     matte::MainWindow window(photoEngine(line), store, startup);
@@ -120,16 +129,38 @@ int main(int argc, char** argv) {
                      [drawing](const std::string& uuid) { drawing->set(uuid); });
     if (firstStart) window.setMode(matte::Mode::live);  // its page says what was found and what is missing
     if (!line.photo.isEmpty()) window.openPhoto(matte::PhotoSource::fromFile(line.photo));
-    matte::DrivenRun run(window, line.orders);
-    QObject::connect(&run, &matte::DrivenRun::ended, &app, &QCoreApplication::exit, Qt::QueuedConnection);
+    matte::DrivenRun driven(window, line.orders);
+    QObject::connect(&driven, &matte::DrivenRun::ended, &app, &QCoreApplication::exit, Qt::QueuedConnection);
+    QObject::connect(&termination, &matte::Termination::wanted, &window, [&driven, &window] {
+        driven.interrupt();
+        window.closeNow();
+    });
+    QObject::connect(&app, &matte::Application::failed, &window.canvas().banner(), &matte::Banner::showError);
     window.show();
     window.actions()[matte::ActionId::virtualCamera]->setChecked(line.virtualCamera);
-    run.begin();
+    driven.begin();
     const int code = QApplication::exec();
     store.sync();
     if (store.status() == QSettings::AccessError) {
         matte::complain(QString("The settings could not be written to %1: make the file and its folder writable.")
                             .arg(store.fileName()));
     }
-    return code == 0 ? run.finish() : code;
+    return code == 0 ? driven.finish() : code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    matte::prepareProcess("matte");
+    try {
+        return run(argc, argv);
+    } catch (const matte::Error& error) {
+        matte::complain(error.what());
+        return matte::exitCodeOf(error.area);
+    } catch (const std::bad_alloc&) {
+        std::fputs("matte: There is not enough memory: close other programs.\n", stderr);
+    } catch (const std::exception& error) {
+        matte::complain(QString("Something unexpected happened (%1): please report it.").arg(error.what()));
+    }
+    return matte::kExitUnexpected;
 }

@@ -26,6 +26,7 @@
 #include "gui/look_panel.h"
 #include "gui/profiles.h"
 #include "gui/progress_pill.h"
+#include "gui/settings_file.h"
 #include "gui/snapshots.h"
 #include "gui/status_line.h"
 #include "gui/timing_overlay.h"
@@ -34,6 +35,7 @@
 #include "gui/viewport.h"
 #include "gui/window_bars.h"
 #include "inference/error.h"
+#include "inference/io/atomic_file.h"
 #include "inference/io/background_file.h"
 #include "inference/io/image_file.h"
 #include "inference/model/default_model.h"
@@ -55,8 +57,7 @@ int usefulSide(Size photo, const Viewport& viewport) {
 }  // namespace
 
 MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings& store, const Startup& startup)
-    : store_(store),
-      settings_(Settings::load(store)),
+    : settings_(Settings::load(store, damaged_)),
       actions_(this),
       session_(makeEngine),
       bars_(new WindowBars(*this, actions_)),
@@ -74,7 +75,12 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
                                     : [](const std::stop_token& stop) { return openVirtualCamera(stop); },
           this)),
       exporter_(new VideoExporter(startup.makeVideoEngine ? startup.makeVideoEngine : makeEngine, this)),
-      bare_(new BareWindow(*this, bars_->parts() + QList<QWidget*>{panel_, status_}, canvas_->viewport())) {
+      bare_(new BareWindow(*this, bars_->parts() + QList<QWidget*>{panel_, status_}, canvas_->viewport())),
+      models_(startup.models) {
+    if (startup.keepSettings) {
+        settingsFile_ = std::make_unique<SettingsFile>(
+            store, [this] { return settingsNow(); }, damaged_.isEmpty() ? std::optional(settings_) : std::nullopt);
+    }
     liveControl_->setParent(this);
     canvas_->viewport().allowInterop(startup.interop);
     arrange();
@@ -89,6 +95,7 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
     connectExporter();
     session_.prepare();
     restoreSettings(startup.background);
+    connectSettings();
     if (startup.watchCameras) watchCameras();
     qApp->installEventFilter(this);
 }
@@ -129,6 +136,7 @@ void MainWindow::restoreSettings(const std::optional<Background>& background) {
         awaitPicture({.path = look.background.imagePath});
     }
     restoreGeometry(settings_.geometry);
+    if (!isMaximized() && !isFullScreen()) resize(size().boundedTo(screen()->availableSize()));
     theme_.setChoice(settings_.theme);
     bars_->showRecent(settings_.recentFiles);
     actions_[ActionId::panel]->setChecked(settings_.panelVisible);
@@ -163,7 +171,7 @@ void MainWindow::photoOpened(const OpenedPhoto& photo) {
     if (!photo.path.isEmpty()) {
         settings_.addRecent(QFileInfo(photo.path).absoluteFilePath());
         bars_->showRecent(settings_.recentFiles);
-        saveSettings();
+        if (settingsFile_) settingsFile_->note();
     }
     setShowing(Showing::result);
     requestRender();
@@ -243,7 +251,12 @@ void MainWindow::setShowing(Showing showing) {
 }
 
 void MainWindow::exportTo(const QString& path, int photo) {
-    session_.exportTo(path, photoLook(), photo);
+    try {
+        refuseReplacing(path.toStdString(), filesRead());
+        session_.exportTo(path, photoLook(), photo);
+    } catch (const Error& error) {
+        canvas_->banner().showError(QString::fromStdString(error.what()));
+    }
 }
 
 void MainWindow::pictureExported(const QString& path) {
@@ -342,13 +355,19 @@ void MainWindow::showAbout() {
                  engine_.name.empty() ? tr("none yet") : QString::fromStdString(engine_.name).toHtmlEscaped()));
 }
 
-void MainWindow::saveSettings() {
+/// What is to be remembered.
+Settings MainWindow::settingsNow() {
     settings_.geometry = bare_->geometry();
     settings_.look = wantedLook();
     settings_.theme = theme_.choice();
     settings_.panelVisible = actions_[ActionId::panel]->isChecked();
     settings_.splitVisible = actions_[ActionId::split]->isChecked();
-    settings_.save(store_);
+    return settings_;
+}
+
+void MainWindow::closeNow() {
+    closesNow_ = true;
+    if (isVisible()) close();
 }
 
 /// Asks whoever closes the window about what others lose by it.
@@ -366,14 +385,15 @@ bool MainWindow::mayClose() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+    if (closesNow_) exporter_->cancel();
     // The desktop's close button and keys. Who ends the session, or the program, waits for no answer.
-    if (event->spontaneous() && !mayClose()) return event->ignore();
+    if (event->spontaneous() && !closesNow_ && !mayClose()) return event->ignore();
     session_.cancel();
     actions_[ActionId::trace]->setChecked(false);
     if (methods_) methods_->makeWay();
     liveControl_->stop();
     actions_[ActionId::virtualCamera]->setChecked(false);
-    saveSettings();
+    if (settingsFile_) settingsFile_->write();
     event->accept();
 }
 
@@ -409,6 +429,8 @@ void MainWindow::keyReleaseEvent(QKeyEvent* event) {
 bool MainWindow::event(QEvent* event) {
     // A key that is let go in another window is not reported here.
     if (event->type() == QEvent::WindowDeactivate) canvas_->viewport().setOriginalHeld(showing_ == Showing::original);
+    const bool moved = event->type() == QEvent::Move || event->type() == QEvent::Resize;
+    if (settingsFile_ && (moved || event->type() == QEvent::WindowStateChange)) settingsFile_->note();
     return QMainWindow::event(event);
 }
 

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <QMainWindow>
-#include <QSettings>
 
+#include <filesystem>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "gui/actions.h"
 #include "gui/document.h"
@@ -17,6 +19,7 @@
 #include "inference/io/virtual_camera.h"
 
 class QMimeData;
+class QSettings;
 
 namespace matte {
 
@@ -27,6 +30,7 @@ class LiveControl;
 class LookKeys;
 class LookPanel;
 class Profiles;
+class SettingsFile;
 class Snapshots;
 class StatusLine;
 class VideoExporter;
@@ -40,7 +44,9 @@ struct Startup {
     LiveSession::OpenSource open = LiveSession::openNamed;
     std::function<std::unique_ptr<VirtualCamera>(const std::stop_token&)> openVirtualCamera{};  ///< none: the real one
     std::shared_ptr<ladder::MethodSwitch> methods{};  ///< of the live engine; none: it has no choice of methods
+    std::vector<std::filesystem::path> models{};      ///< files that nothing is written over
     bool interop = true;                              ///< live pictures may stay on the GPU
+    bool keepSettings = true;                         ///< false: what is changed is forgotten
     bool watchCameras = true;                         ///< false: the list of cameras stays empty until it is set
 };
 
@@ -59,8 +65,8 @@ class MainWindow : public QMainWindow {
     Q_DISABLE_COPY_MOVE(MainWindow)
 
 public:
-    /// Reads the settings from `store`, and writes them there when it is closed. `makeEngine` is called for the photos
-    /// and, when live mode first starts, for another one of its own.
+    /// Reads the settings from `store`, and writes them there soon after each change. `makeEngine` is called for the
+    /// photos and, when live mode first starts, for another one of its own.
     MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings& store, const Startup& startup = {});
     ~MainWindow() override;
 
@@ -72,6 +78,9 @@ public:
     void exportTo(const QString& path, int photo);
     /// Writes the whole video with what stands behind the person now; live mode's source stops for it.
     void exportVideo(const QString& video, const QString& path);
+    /// Closes without asking: a signal or the end of the session does not wait. A video that is being written is given
+    /// up, the cameras are let go, and the settings are written.
+    void closeNow();
     void setShowing(Showing showing);
     void setMode(Mode mode);
     /// Enters live mode with what `text` names, as parseSource() reads it, and starts; empty text is nothing.
@@ -134,9 +143,11 @@ private:
     void connectFeed();
     void connectProfiles();
     void connectExporter();
+    void connectSettings();
     void askForVideoExport();
     bool endExport(const QString& question);
     bool mayClose();
+    [[nodiscard]] std::vector<std::filesystem::path> filesRead() const;
     void watchCameras();
     void restoreSettings(const std::optional<Background>& background);
 
@@ -161,9 +172,9 @@ private:
     void cancel();
     void cancelOrClose();
     void showAbout();
-    void saveSettings();
+    [[nodiscard]] Settings settingsNow();
 
-    QSettings& store_;
+    QStringList damaged_;  ///< settings that could not be taken as they were
     Settings settings_;
     Theme theme_;
     Actions actions_;  ///< before the document, which speaks to them until its end
@@ -182,7 +193,10 @@ private:
     CameraFeed* feed_;
     VideoExporter* exporter_;
     BareWindow* bare_;
+    std::unique_ptr<SettingsFile> settingsFile_;  ///< none: they are not kept
     Showing showing_ = Showing::result;
+    const std::vector<std::filesystem::path> models_;
+    bool closesNow_ = false;     ///< whatever would be asked
     bool photoAwaited_ = false;  ///< one is being opened, and nobody went live since
     std::optional<RenderRequest> requested_;
     std::optional<AwaitedPicture> awaited_;

@@ -42,6 +42,7 @@ void MainWindow::askForVideoExport() {
 
 void MainWindow::exportVideo(const QString& video, const QString& path) {
     VideoExport job{video.toStdString(), path.toStdString(), document_.look()};
+    job.alsoRead = filesRead();
     job.look.fineDetail = true;  // there is time for it
     // Only of the source that is chosen is known whether it is a mirror.
     if (settings_.live.source.spec.name != job.input) job.look.stand.mirrored = false;
@@ -50,12 +51,21 @@ void MainWindow::exportVideo(const QString& video, const QString& path) {
     exporter_->begin(job);
 }
 
+/// Over which nothing is to be written. Of the photo its session knows.
+std::vector<std::filesystem::path> MainWindow::filesRead() const {
+    std::vector<std::filesystem::path> files = models_;
+    files.emplace_back(wantedLook().background.imagePath);
+    const SourceSpec& source = settings_.live.source.spec;
+    if (source.kind == SourceSpec::Kind::file) files.emplace_back(source.name);
+    return files;
+}
+
 /// Hours of work may go, so they do only after `question`. Whether nothing is being written any longer.
 bool MainWindow::endExport(const QString& question) {
-    if (!exporter_->isBusy()) return true;
+    if (!exporter_->isBusy() || closesNow_) return true;
     const auto answer = QMessageBox::question(this, tr("Matte is writing a video"), question,
                                               QMessageBox::Yes | QMessageBox::No, QMessageBox::No);
-    if (answer != QMessageBox::Yes) return false;
+    if (answer != QMessageBox::Yes && !closesNow_) return false;  // it may have come to that meanwhile
     exporter_->cancel();
     return true;
 }

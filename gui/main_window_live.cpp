@@ -21,6 +21,7 @@
 #include "gui/viewport.h"
 #include "gui/window_bars.h"
 #include "inference/error.h"
+#include "inference/io/atomic_file.h"
 
 namespace matte {
 
@@ -80,6 +81,7 @@ void MainWindow::connectRecords() {
         const QString path = askForStatistics(this, settings_.exportFolder);
         if (path.isEmpty()) return;
         try {
+            refuseReplacing(path.toStdString(), filesRead());
             LiveReport now = report();
             now.footprints = {footprint()};
             writeReport(path, now);
@@ -141,8 +143,9 @@ void MainWindow::connectProfiles() {
 }
 
 // Qt gives a window's shortcuts nothing while a dialog stands before it or a menu is open; the panic key must work all
-// the same.
+// the same. And where the desktop's session ends, Qt tells the application.
 bool MainWindow::eventFilter(QObject* object, QEvent* event) {
+    if (object == qApp && event->type() == QEvent::Quit) closeNow();
     const bool covered = QApplication::activeModalWidget() || QApplication::activePopupWidget();
     if (event->type() == QEvent::KeyPress && covered) {
         const auto& key = static_cast<const QKeyEvent&>(*event);

@@ -10,7 +10,9 @@
 #include "gui/live_control.h"
 #include "gui/look_panel.h"
 #include "gui/main_window.h"
+#include "gui/profiles.h"
 #include "gui/progress_pill.h"
+#include "gui/settings_file.h"
 #include "gui/shortcuts_dialog.h"
 #include "gui/status_line.h"
 #include "gui/viewport.h"
@@ -105,6 +107,34 @@ void MainWindow::connectView() {
         if (document_.isOpen()) bars_->showZoom(zoom);
         requestRender();
     });
+}
+
+/// Whatever may change what is remembered; whether it did is seen when it comes to writing.
+void MainWindow::connectSettings() {
+    if (!settingsFile_) return;
+    const auto note = [file = settingsFile_.get()] { file->note(); };
+    for (const QAction* action : actions_.all()) {
+        connect(action, &QAction::triggered, this, note);  // after what it does, be that a dialog
+        connect(action, &QAction::toggled, this, note);
+    }
+    connect(&document_, &Document::lookChanged, this, note);
+    connect(&document_, &Document::mirrorTurned, this, note);
+    connect(&theme_, &Theme::changed, this, note);
+    connect(liveControl_, &LiveControl::changed, this, note);
+    connect(profiles_, &Profiles::changed, this, note);
+    connect(bars_, &WindowBars::recentCleared, this, note);
+    connect(panel_, &LookPanel::pictureWanted, this, note);
+    connect(panel_, &LookPanel::pictureDropped, this, note);
+    connect(this, &MainWindow::backgroundSettled, this, note);
+    connect(settingsFile_.get(), &SettingsFile::failed, &canvas_->banner(), &Banner::showError);
+    // The desktop ends the session, and gives little time.
+    connect(qApp, &QGuiApplication::commitDataRequest, this, [file = settingsFile_.get()] { file->write(); });
+    if (damaged_.isEmpty()) return;
+    const QString names = damaged_.mid(0, 3).join(", ") + (damaged_.size() > 3 ? ", …" : "");
+    canvas_->banner().showError(tr("A part of the settings was damaged (%1) and is as at first; the rest is kept. "
+                                   "The file as it was is %2.")
+                                    .arg(names, settingsFile_->copyOfDamaged()));
+    note();
 }
 
 void MainWindow::connectLook() {

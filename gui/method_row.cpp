@@ -8,6 +8,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "inference/guard.h"
+
 namespace matte {
 namespace {
 
@@ -98,7 +100,12 @@ MethodRow::MethodRow(std::shared_ptr<ladder::MethodSwitch> methods, QWidget* par
 }
 
 void MethodRow::showEvent(QShowEvent*) {
-    if (!reasons_.valid() && menu_->isEmpty()) reasons_ = std::async(std::launch::async, whyNot);
+    if (!reasons_.valid() && menu_->isEmpty()) {
+        guarded([this] { reasons_ = std::async(std::launch::async, whyNot); },
+                [this](const char*, Area) {
+                    Q_EMIT failed(tr("The methods can't be listed because too much is running: close other programs."));
+                });
+    }
     timer_.start();
     refresh();
 }

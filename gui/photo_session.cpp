@@ -11,6 +11,7 @@
 #include "gui/qt_image.h"
 #include "inference/cpu/resample.h"
 #include "inference/error.h"
+#include "inference/guard.h"
 #include "inference/io/background_file.h"
 #include "inference/io/image_file.h"
 
@@ -66,7 +67,10 @@ PhotoSource PhotoSource::fromPixels(const QImage& pixels, const QString& name) {
 }
 
 PhotoSession::PhotoSession(EngineFactory makeEngine, QObject* parent)
-    : QObject(parent), makeEngine_(std::move(makeEngine)), worker_([this](std::stop_token quit) { work(quit); }) {}
+    : QObject(parent),
+      makeEngine_(std::move(makeEngine)),
+      worker_(startThread(
+          "photos", Area::engine, [this](const std::stop_token& quit) { work(quit); }, untold)) {}
 
 PhotoSession::~PhotoSession() {
     worker_.request_stop();
@@ -189,7 +193,11 @@ std::optional<PhotoSession::Job> PhotoSession::nextJob(std::stop_token quit) {
 }
 
 void PhotoSession::work(std::stop_token quit) {
-    while (const auto job = nextJob(quit)) {
+    bool goesOn = true;
+    const auto doNext = [&] {
+        const auto job = nextJob(quit);
+        goesOn = job.has_value();
+        if (!job) return;
         std::stop_token stop;
         {
             const std::lock_guard lock(mutex_);
@@ -197,7 +205,8 @@ void PhotoSession::work(std::stop_token quit) {
             stop = jobStop_.get_token();
         }
         perform(*job, stop);
-    }
+    };
+    while (goesOn) guarded(doNext, untold);  // what could not even be told
     // The engine is made, used and destroyed on this thread.
     cutout_.reset();
     engine_.reset();

@@ -2,13 +2,14 @@
 // Writing a file without holding up the window. GUI thread.
 #pragma once
 
-#include <exception>
 #include <utility>
 
 #include <QCoreApplication>
 #include <QPointer>
 #include <QString>
 #include <QThreadPool>
+
+#include "inference/guard.h"
 
 namespace matte {
 
@@ -17,20 +18,22 @@ namespace matte {
 template <typename Self, typename Write>
 void saveInBackground(Self* self, const QString& path, Write write) {
     QThreadPool::globalInstance()->start([self = QPointer(self), path, write = std::move(write)] {
-        QString problem;
-        try {
-            write();
-        } catch (const std::exception& error) {
-            problem = QString::fromStdString(error.what());
-        }
-        QMetaObject::invokeMethod(qApp, [self, path, problem] {
-            if (!self) return;
-            if (problem.isEmpty()) {
-                Q_EMIT self->saved(path);
-            } else {
-                Q_EMIT self->failed(problem);
-            }
-        });
+        const auto tell = [&](const QString& problem) {
+            QMetaObject::invokeMethod(qApp, [self, path, problem] {
+                if (!self) return;
+                if (problem.isEmpty()) {
+                    Q_EMIT self->saved(path);
+                } else {
+                    Q_EMIT self->failed(problem);
+                }
+            });
+        };
+        guarded(
+            [&] {
+                write();
+                tell({});
+            },
+            [&](const char* sentence, Area) { tell(sentence); });
     });
 }
 

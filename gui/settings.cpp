@@ -1,35 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/settings.h"
 
+#include <QCoreApplication>
+#include <QDataStream>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QRect>
 #include <QSettings>
 
-#include <algorithm>
+#include <cstdlib>
 
 #include "gui/look_store.h"
+#include "gui/stored_values.h"
 
 namespace matte {
 namespace {
 
 constexpr char kProfiles[] = "profiles";
 
-/// Version 1 knew photos only; from a later version than ours, what we know is read.
-void loadLive(const QSettings& store, LiveSettings& live) {
-    live.mode = storedChoice(store.value("live/mode").toInt(), live.mode, Mode::live);
-    live.source = liveSourceFrom(store.value("live/source", toText(live.source)).toString());
-    live.mirrorCameras = store.value("live/mirrorCameras", live.mirrorCameras).toBool();
-    live.mirrorOthers = store.value("live/mirrorOthers", live.mirrorOthers).toBool();
-    live.overlayVisible = store.value("live/overlay", live.overlayVisible).toBool();
-    live.snapshotFolder = store.value("live/snapshotFolder").toString();
-    live.videoFolder = store.value("live/videoFolder").toString();
-    const int count = std::clamp(store.value(QString(kProfiles) + "/count").toInt(), 0, LiveSettings::kMaxProfiles);
-    for (int i = 1; i <= count; ++i) {
-        const QString group = QString("%1/%2").arg(kProfiles).arg(i);
-        live.profiles.append({store.value(group + "/name").toString(), loadLook(store, group),
-                              liveSourceFrom(store.value(group + "/source").toString())});
+QString groupOf(int profile) {
+    return QString("%1/%2").arg(kProfiles).arg(profile);
+}
+
+LiveSource loadSource(const StoredValues& from, const LiveSource& fallback) {
+    const QString line = from.text("source");
+    if (line.isEmpty()) return fallback;
+    bool damaged = false;
+    const LiveSource source = liveSourceFrom(line, &damaged);
+    if (damaged) from.tellDamaged("source");
+    return source;
+}
+
+/// How many there are is not asked: a damaged number would lose them all.
+QList<Profile> loadProfiles(const QSettings& store, QStringList& damaged) {
+    QList<Profile> profiles;
+    for (int i = 1; i <= LiveSettings::kMaxProfiles; ++i) {
+        const StoredValues from(store, groupOf(i), damaged);
+        if (!from.has("name")) continue;
+        const QString unnamed = QCoreApplication::translate("matte::Profiles", "Profile %1").arg(i);
+        const QString name = from.text("name", unnamed);
+        profiles.append({name.isEmpty() ? unnamed : name, loadLook(from), loadSource(from, {})});
     }
+    return profiles;
+}
+
+/// Version 1 knew photos only; from a later version than ours, what we know is read.
+LiveSettings loadLive(const QSettings& store, QStringList& damaged) {
+    const StoredValues from(store, "live", damaged);
+    LiveSettings live;
+    live.mode = from.choice("mode", live.mode, Mode::live);
+    live.source = loadSource(from, live.source);
+    live.mirrorCameras = from.flag("mirrorCameras", live.mirrorCameras);
+    live.mirrorOthers = from.flag("mirrorOthers", live.mirrorOthers);
+    live.overlayVisible = from.flag("overlay", live.overlayVisible);
+    live.snapshotFolder = from.text("snapshotFolder");
+    live.videoFolder = from.text("videoFolder");
+    live.profiles = loadProfiles(store, damaged);
+    return live;
+}
+
+/// As QWidget::saveGeometry() writes it, and of no larger a window than there are screens: what is damaged would be
+/// believed.
+bool isGeometry(const QByteArray& bytes) {
+    constexpr quint32 kMagic = 0x1D9D0CB;
+    constexpr qint64 kMostSide = 16384, kFarthest = 65536;
+    QDataStream stream(bytes);
+    stream.setVersion(QDataStream::Qt_4_0);
+    quint32 magic = 0;
+    quint16 major = 0, minor = 0;
+    QRect frame, normal, inner;
+    qint32 screen = 0, screenWidth = 0;
+    quint8 maximized = 0, fullScreen = 0;
+    stream >> magic >> major >> minor >> frame >> normal >> screen >> maximized >> fullScreen >> screenWidth >> inner;
+    if (stream.status() != QDataStream::Ok || !stream.atEnd() || magic != kMagic) return false;
+    const auto fits = [](const QRect& rect) {
+        const qint64 width = qint64(rect.right()) - rect.left() + 1, height = qint64(rect.bottom()) - rect.top() + 1;
+        return std::abs(qint64(rect.left())) <= kFarthest && std::abs(qint64(rect.top())) <= kFarthest && width >= 0 &&
+               width <= kMostSide && height >= 0 && height <= kMostSide;
+    };
+    return fits(frame) && fits(normal) && fits(inner) && maximized <= 1 && fullScreen <= 1;
 }
 
 void saveLive(QSettings& store, const LiveSettings& live) {
@@ -43,7 +93,7 @@ void saveLive(QSettings& store, const LiveSettings& live) {
     store.remove(kProfiles);
     store.setValue(QString(kProfiles) + "/count", int(live.profiles.size()));
     for (int i = 1; i <= live.profiles.size(); ++i) {
-        const QString group = QString("%1/%2").arg(kProfiles).arg(i);
+        const QString group = groupOf(i);
         const Profile& profile = live.profiles[i - 1];
         store.setValue(group + "/name", profile.name);
         store.setValue(group + "/source", toText(profile.source));
@@ -70,18 +120,26 @@ void Settings::addRecent(const QString& path) {
     while (recentFiles.size() > kMaxRecent) recentFiles.removeLast();
 }
 
-Settings Settings::load(const QSettings& store) {
+Settings Settings::load(const QSettings& store, QStringList& damaged) {
     Settings settings;
-    settings.geometry = store.value("window/geometry").toByteArray();
-    settings.panelVisible = store.value("window/panel", settings.panelVisible).toBool();
-    settings.splitVisible = store.value("window/split", settings.splitVisible).toBool();
-    settings.theme = storedChoice(store.value("window/theme").toInt(), settings.theme, ThemeChoice::dark);
-    settings.recentFiles = store.value("files/recent").toStringList().mid(0, kMaxRecent);
-    settings.openFolder = store.value("files/openFolder").toString();
-    settings.exportFolder = store.value("files/exportFolder").toString();
-    settings.backgroundFolder = store.value("files/backgroundFolder").toString();
-    settings.look = loadLook(store, "look");
-    loadLive(store, settings.live);
+    [[maybe_unused]] const QStringList all = store.allKeys();  // parses all of the file, and so finds broken lines
+    const StoredValues window(store, "window", damaged), files(store, "files", damaged);
+    settings.geometry = window.bytes("geometry");
+    if (!settings.geometry.isEmpty() && !isGeometry(settings.geometry)) {
+        settings.geometry.clear();
+        window.tellDamaged("geometry");
+    }
+    settings.panelVisible = window.flag("panel", settings.panelVisible);
+    settings.splitVisible = window.flag("split", settings.splitVisible);
+    settings.theme = window.choice("theme", settings.theme, ThemeChoice::dark);
+    settings.recentFiles = files.texts("recent", kMaxRecent);
+    settings.openFolder = files.text("openFolder");
+    settings.exportFolder = files.text("exportFolder");
+    settings.backgroundFolder = files.text("backgroundFolder");
+    settings.look = loadLook({store, "look", damaged});
+    settings.live = loadLive(store, damaged);
+    if (damaged.isEmpty() && store.status() == QSettings::FormatError)
+        damaged.append(QFileInfo(store.fileName()).fileName());
     return settings;
 }
 

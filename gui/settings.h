@@ -55,8 +55,9 @@ struct Settings {
     /// Puts `path` first, once.
     void addRecent(const QString& path);
 
-    /// What is missing or damaged is as in a new Settings.
-    static Settings load(const QSettings& store);
+    /// What is missing or damaged is as in a new Settings, or brought within its bounds; `damaged` takes the names of
+    /// what was damaged, such as "window/geometry".
+    static Settings load(const QSettings& store, QStringList& damaged);
     void save(QSettings& store) const;
     bool operator==(const Settings&) const = default;
 };

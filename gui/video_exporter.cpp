@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <exception>
-#include <new>
-#include <system_error>
 #include <utility>
+
+#include "inference/guard.h"
 
 namespace matte {
 namespace {
@@ -38,13 +37,15 @@ VideoExporter::~VideoExporter() = default;
 
 void VideoExporter::begin(const VideoExport& job) {
     if (busy_) return;
-    try {
-        thread_ = std::jthread([this, job](const std::stop_token& stop) { work(job, stop); });
-    } catch (const std::system_error&) {
-        Q_EMIT failed(tr("The system has no thread left to write the video: close other programs."), Area::output);
-        return;
-    }
-    busy_ = true;
+    // What the thread says comes through the event queue, after this.
+    guarded(
+        [&] {
+            thread_ = startThread(
+                "the video", Area::output, [this, job](const std::stop_token& stop) { work(job, stop); }, untold);
+            busy_ = true;
+        },
+        [this](const char* sentence, Area area) { Q_EMIT failed(sentence, area); });
+    if (!busy_) return;
     Q_EMIT busyChanged(tr("Loading the model"), -1);
 }
 
@@ -78,22 +79,21 @@ void VideoExporter::work(const VideoExport& job, const std::stop_token& stop) {
         const QString text = left.isEmpty() ? stage : stage + ", " + left;
         tell([this, text, share] { Q_EMIT busyChanged(text, share); });
     };
-    const auto fail = [this](const QString& sentence, Area area) {
-        end([this, sentence, area] { Q_EMIT failed(sentence, area); });
-    };
-    try {
+    const auto write = [&] {
         const auto engine = makeEngine_();
         const VideoExportResult result = exportVideo(*engine, job, progress, stop);
         end([this, path, remark = textOf(result.problem)] { Q_EMIT saved(path, remark); });
-    } catch (const Cancelled&) {
-        end([this] { Q_EMIT cancelled(); });
-    } catch (const Error& error) {
-        fail(textOf(error.what()), error.area);
-    } catch (const std::bad_alloc&) {
-        fail(tr("There is not enough memory for this video: close other programs."), Area::engine);
-    } catch (const std::exception& error) {
-        fail(textOf(error.what()), Area::engine);
-    }
+    };
+    const auto writeOrCancel = [&] {
+        try {
+            write();
+        } catch (const Cancelled&) {
+            end([this] { Q_EMIT cancelled(); });
+        }
+    };
+    guarded(writeOrCancel, [this](const char* sentence, Area area) {
+        end([this, text = QString(sentence), area] { Q_EMIT failed(text, area); });
+    });
 }
 
 }  // namespace matte

@@ -178,10 +178,7 @@ CLI::App* addBenchCommand(CLI::App& app, BenchOptions& options) {
 
 ExitCode runBenchCommand(const BenchOptions& options, const std::stop_token& stop) {
     if (!options.json.empty()) checkTarget(options.json);
-    std::error_code error;
-    if (options.base == 0 && std::filesystem::equivalent(findModel(options.model), options.json, error)) {
-        throw Error(Area::usage, "--json " + options.json.string() + " would overwrite the model: name another file.");
-    }
+    if (options.base == 0) refuseReplacing(options.json, modelFiles(options.model));
     if (options.overlayCost) return runOverlayCost(options, stop);
     BenchReport report;
     report.frame = parseSize("--frame", options.frame);

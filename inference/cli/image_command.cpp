@@ -205,8 +205,10 @@ ExitCode runImageCommand(const ImageOptions& options, std::stop_token stop) {
     checkMethod(options);
     const Background background = checkedBackground(options.look);
     const PictureInputs inputs = findPictures(options.inputs);
-    const auto pairs = pairWithOutputs(inputs.pictures, options.output, options.matteOnly ? "-matte" : "-cutout",
-                                       {options.model, background.imagePath});
+    std::vector<fs::path> alsoRead = modelFiles(options.model);
+    alsoRead.emplace_back(background.imagePath);
+    const auto pairs =
+        pairWithOutputs(inputs.pictures, options.output, options.matteOnly ? "-matte" : "-cutout", alsoRead);
     Report report(options.json, options.quiet);
     for (const auto& failure : inputs.failures) report.failed(failure.word, failure.error);
     if (pairs.empty()) return report.finish();

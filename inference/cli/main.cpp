@@ -20,6 +20,8 @@
 #include "inference/cli/info_command.h"
 #include "inference/cli/lab_command.h"
 #include "inference/cli/video_command.h"
+#include "inference/guard.h"
+#include "inference/process.h"
 
 namespace matte {
 namespace {
@@ -56,11 +58,12 @@ public:
             }
         }
         pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-        thread_ = std::jthread([this, work](const std::stop_token& stop) mutable { watch(work, stop); });
+        thread_ = startThread(
+            "this program", Area::engine, [this, work](const std::stop_token& stop) { watch(work, stop); }, untold);
     }
 
 private:
-    void watch(std::stop_source& work, const std::stop_token& stop) const {
+    void watch(std::stop_source work, const std::stop_token& stop) const {
         const timespec tick{0, 50'000'000};
         while (!stop.stop_requested()) {
             if (::sigtimedwait(&signals_, nullptr, &tick) <= 0) continue;
@@ -173,8 +176,9 @@ ExitCode runCommandLine(int argc, char** argv, std::stop_token stop) {
 
 int main(int argc, char** argv) {
     using namespace matte;
-    std::stop_source work;
+    prepareProcess("matte-cli");
     try {
+        const std::stop_source work;
         const InterruptWatcher watcher(work);
         const ExitCode code = runCommandLine(argc, argv, work.get_token());
         if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
@@ -186,7 +190,7 @@ int main(int argc, char** argv) {
         printMessage("Interrupted: what was finished is whole, and the rest is not there.");
         return kExitInterrupted;
     } catch (const std::bad_alloc&) {
-        printMessage("There is not enough memory: close other programs or scale the picture down.");
+        std::fputs("matte-cli: There is not enough memory: close other programs or scale the picture down.\n", stderr);
     } catch (const std::exception& error) {
         printMessage(std::string("Something unexpected happened (") + error.what() + "): please report it.");
     }

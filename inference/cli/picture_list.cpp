@@ -2,6 +2,7 @@
 #include "inference/cli/picture_list.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -65,26 +66,32 @@ bool namesFolder(const std::string& output) {
 /// Which file a path leads to, whatever its spelling: device and inode.
 using FileId = std::pair<dev_t, ino_t>;
 
-bool identify(const fs::path& path, FileId& id) {
+std::optional<FileId> identify(const fs::path& path) {
     struct stat facts {};
-    if (::stat(path.c_str(), &facts) != 0) return false;
-    id = {facts.st_dev, facts.st_ino};
-    return true;
+    if (::stat(path.c_str(), &facts) != 0) return std::nullopt;
+    return FileId(facts.st_dev, facts.st_ino);
 }
 
+/// Of thousands of pictures each with each, which refuseReplacing() would take long for.
 void refuseOverwriting(const std::vector<PicturePair>& pairs, const std::vector<fs::path>& alsoRead) {
-    std::set<FileId> read;
-    FileId id;
+    std::set<FileId> read, written;
     for (const auto& pair : pairs) {
-        if (identify(pair.input, id)) read.insert(id);
+        if (const auto id = identify(pair.input)) read.insert(*id);
     }
     for (const auto& path : alsoRead) {
-        if (identify(path, id)) read.insert(id);
+        if (const auto id = identify(path)) read.insert(*id);
     }
     for (const auto& pair : pairs) {
-        if (identify(pair.output, id) && read.contains(id)) {
+        const auto id = identify(pair.output);
+        if (!id) continue;
+        if (read.contains(*id)) {
             throw Error(Area::usage, "The result " + pair.output.string() +
                                          " would replace a file that is read: choose another name or folder with -o.");
+        }
+        std::error_code error;
+        if (fs::is_regular_file(pair.output, error) && !written.insert(*id).second) {
+            throw Error(Area::usage, "The result " + pair.output.string() +
+                                         " is a link to another result: choose another folder with -o.");
         }
     }
 }

@@ -31,7 +31,7 @@ struct PicturePair {
 /// Where the results go. `output` is a file when it has a picture's extension, which takes a single picture; otherwise
 /// it is a folder, and each result is NAME + `suffix` + .png in it, numbered when two pictures share a name. Throws
 /// Error(usage), also when a result would replace one of the pictures or of the `alsoRead` files, however spelled or
-/// linked.
+/// linked, or when two results are links to one file.
 std::vector<PicturePair> pairWithOutputs(const std::vector<std::filesystem::path>& pictures,
                                          const std::string& output,
                                          const std::string& suffix,

@@ -15,6 +15,7 @@
 #include "inference/cli/progress_bar.h"
 #include "inference/io/video_writer.h"
 #include "inference/live/video_export.h"
+#include "inference/model/default_model.h"
 #include "inference/model/read_model.h"
 
 namespace matte {
@@ -100,6 +101,7 @@ ExitCode runVideoCommand(const VideoOptions& options, std::stop_token stop) {
     const Background background = checkedBackground(options.look);
     checkUnitInterval("--steadiness", options.look.look.steadiness);
     VideoExport job{options.input, options.output, {}, options.matteOnly};
+    job.alsoRead = modelFiles(options.model);
     // Before the model is loaded.
     checkVideoTarget(job.output, background.kind == Background::Kind::transparent && !options.matteOnly);
     job.look = readLook(options.look, background, !options.matteOnly, stop);

@@ -24,36 +24,9 @@ constexpr double kTaskFlops = 1.5e6;
 /// So many tasks of a layer for each thread: one that is late with its own then leaves the others something to do.
 constexpr int kTasksPerThread = 2;
 
-/// The input channels [first, first + count) of a filter.
-std::vector<float> sliceInputs(const Filter& filter, int first, int count) {
-    const auto area = std::size_t(filter.side() * filter.side());
-    std::vector<float> slice;
-    slice.reserve(std::size_t(filter.outChannels) * std::size_t(count) * area);
-    for (int o = 0; o < filter.outChannels; ++o) {
-        const auto begin = filter.weights.begin() + std::ptrdiff_t((std::size_t(o) * filter.inChannels + first) * area);
-        slice.insert(slice.end(), begin, begin + std::ptrdiff_t(count * area));
-    }
-    return slice;
-}
-
-/// One row of a 2x2 up-sampling filter as a matrix [in, 2 x out]: the left pixel's outputs, then the right one's.
-std::vector<float> upConvRow(const Filter& filter, int row) {
-    const auto inputs = std::size_t(filter.inChannels), outputs = std::size_t(filter.outChannels);
-    std::vector<float> matrix(inputs * 2 * outputs);
-    for (std::size_t i = 0; i < inputs; ++i) {
-        for (std::size_t column = 0; column < 2; ++column) {
-            for (std::size_t o = 0; o < outputs; ++o) {
-                matrix[(i * 2 + column) * outputs + o] =
-                    filter.weights[((o * inputs + i) * 2 + std::size_t(row)) * 2 + column];
-            }
-        }
-    }
-    return matrix;
-}
-
 /// Turns oneDNN's exceptions into ours.
 template <typename Work>
-auto guarded(const Work& work) {
+auto translated(const Work& work) {
     try {
         return work();
     } catch (const dnnl::error& error) {
@@ -355,8 +328,12 @@ struct CpuNetwork::State {
         size = wanted;
         workers = threads();
         allocateTensors();
-        for (int i = 0; i < int(unet.layers().size()); ++i) addLayer(i);
+        for (int i = 0; i < int(unet.layers().size()); ++i) {
+            requireMemory();
+            addLayer(i);
+        }
         bind();
+        requireMemory();
     }
 
     void calculate(std::size_t index, int worker) {
@@ -408,7 +385,7 @@ struct CpuNetwork::State {
 };
 
 CpuNetwork::CpuNetwork(UNet network, CpuPrecision precision)
-    : state_(guarded([&] { return std::make_unique<State>(std::move(network), precision); })) {}
+    : state_(translated([&] { return std::make_unique<State>(std::move(network), precision); })) {}
 CpuNetwork::~CpuNetwork() = default;
 CpuNetwork::CpuNetwork(CpuNetwork&&) noexcept = default;
 
@@ -441,7 +418,7 @@ std::vector<std::string> CpuNetwork::warnings() const {
 void CpuNetwork::configure(Size size) {
     if (size == state_->size && threads() == state_->workers) return;
     try {
-        guarded([&] { state_->build(size); });
+        translated([&] { state_->build(size); });
     } catch (...) {
         state_->size = {};  // half a network must not pass for one that is built
         throw;
@@ -450,7 +427,7 @@ void CpuNetwork::configure(Size size) {
 
 void CpuNetwork::run(std::stop_token stop, std::vector<float>* layerMs) {
     const auto begin = std::chrono::steady_clock::now();
-    guarded([&] { state_->run(layerMs != nullptr, stop); });
+    translated([&] { state_->run(layerMs != nullptr, stop); });
     stopIfAsked(stop);
     if (!layerMs) return;
     const float ms = std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - begin).count();
@@ -478,7 +455,7 @@ const float* CpuNetwork::alpha() const {
 }
 
 std::vector<float> CpuNetwork::activation(int index) const {
-    return guarded([&] {
+    return translated([&] {
         const memory& tensor = state_->tensors[std::size_t(index)];
         const memory::desc wanted = state_->describe(index, memory::data_type::f32, state_->heightOf(index));
         std::vector<float> values(wanted.get_size() / sizeof(float));

@@ -82,6 +82,37 @@ bool processorHas(dnnl::cpu_isa isa) {
     return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & wanted) == wanted;
 }
 
+std::vector<float> sliceInputs(const Filter& filter, int first, int count) {
+    const auto area = std::size_t(filter.side() * filter.side());
+    std::vector<float> slice;
+    slice.reserve(std::size_t(filter.outChannels) * std::size_t(count) * area);
+    for (int o = 0; o < filter.outChannels; ++o) {
+        const auto begin = filter.weights.begin() + std::ptrdiff_t((std::size_t(o) * filter.inChannels + first) * area);
+        slice.insert(slice.end(), begin, begin + std::ptrdiff_t(count * area));
+    }
+    return slice;
+}
+
+std::vector<float> upConvRow(const Filter& filter, int row) {
+    const auto inputs = std::size_t(filter.inChannels), outputs = std::size_t(filter.outChannels);
+    std::vector<float> matrix(inputs * 2 * outputs);
+    for (std::size_t i = 0; i < inputs; ++i) {
+        for (std::size_t column = 0; column < 2; ++column) {
+            for (std::size_t o = 0; o < outputs; ++o) {
+                matrix[(i * 2 + column) * outputs + o] =
+                    filter.weights[((o * inputs + i) * 2 + std::size_t(row)) * 2 + column];
+            }
+        }
+    }
+    return matrix;
+}
+
+void requireMemory() {
+    constexpr std::size_t kBytes = std::size_t(256) << 20;
+    void* volatile memory = ::operator new(kBytes);  // no page of it is touched
+    ::operator delete(memory);
+}
+
 OneThread::OneThread() : before_(omp_get_max_threads()) {
     omp_set_num_threads(1);
 }

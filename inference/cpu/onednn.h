@@ -7,8 +7,11 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <vector>
 
 #include <oneapi/dnnl/dnnl.hpp>
+
+#include "inference/model/unet.h"
 
 namespace matte::onednn {
 
@@ -47,6 +50,15 @@ dnnl::pooling_forward::primitive_desc describePool(const dnnl::engine& engine,
                                                    const memory::desc& dst);
 
 memory::data_type typeOf(const memory::desc& described);
+
+/// The input channels [first, first + count) of a filter.
+std::vector<float> sliceInputs(const Filter& filter, int first, int count);
+/// One row of a 2x2 up-sampling filter as a matrix [in, 2 x out]: the left pixel's outputs, then the right one's.
+std::vector<float> upConvRow(const Filter& filter, int row);
+
+/// oneDNN does not look whether it got memory for what it compiles, be it at the first run only, and crashes. Throws
+/// std::bad_alloc where the system has less address space left than the layers and the team's threads take.
+void requireMemory();
 
 /// Whether oneDNN may use an instruction set of this processor.
 bool processorHas(dnnl::cpu_isa isa);

@@ -11,13 +11,10 @@
 namespace matte {
 namespace {
 
-/// One source row as premultiplied R, G, B, A floats of 0 to 255; `bytes` holds a row of YUV made R, G, B, A.
-void readRow(const ImageView& source, int y, std::vector<std::uint8_t>& bytes, float* out) {
+/// One source row as premultiplied R, G, B, A floats of 0 to 255; `bytes` has room for a row of YUV made R, G, B, A.
+void readRow(const ImageView& source, int y, std::uint8_t* bytes, float* out) {
     const std::uint8_t* in = source.row(y);
-    if (!isInterleaved(source.format)) {
-        bytes.resize(std::size_t(source.size.width) * 4);
-        in = rgbaRow(source, y, bytes.data());
-    }
+    if (!isInterleaved(source.format)) in = rgbaRow(source, y, bytes);
     if (source.format == PixelFormat::rgba8 || !isInterleaved(source.format)) {
         for (int x = 0; x < source.size.width; ++x, in += 4, out += 4) {
             const float weight = float(in[3]) * (1.0F / 255);
@@ -71,14 +68,21 @@ template <typename Write>
 void resample(const ImageView& source, Size size, const Write& write) {
     const Taps across(source.size.width, size.width), down(source.size.height, size.height);
     const std::size_t sourceFloats = std::size_t(source.size.width) * 4;
-    parallelFor(size.height, [&](int begin, int end, int) {
-        std::vector<float> read(sourceFloats), sum(sourceFloats), row(std::size_t(size.width) * 4);
+    struct Rows {
+        std::vector<float> read, sum, row;
         std::vector<std::uint8_t> bytes;
+    };
+    const Rows rows{std::vector<float>(sourceFloats), std::vector<float>(sourceFloats),
+                    std::vector<float>(std::size_t(size.width) * 4),
+                    std::vector<std::uint8_t>(isInterleaved(source.format) ? 0 : sourceFloats)};
+    std::vector<Rows> rowsOf(std::size_t(threads()), rows);
+    parallelFor(size.height, [&](int begin, int end, int worker) {
+        auto& [read, sum, row, bytes] = rowsOf[std::size_t(worker)];
         for (int y = begin; y < end; ++y) {
             std::ranges::fill(sum, 0.0F);
             const Taps::Span span = down.spans[std::size_t(y)];
             for (int i = 0; i < span.count; ++i) {
-                readRow(source, span.first + i, bytes, read.data());
+                readRow(source, span.first + i, bytes.data(), read.data());
                 addScaled(sum.data(), read.data(), down.at(y)[i], sourceFloats);
             }
             resampleRow(sum.data(), across, 4, row.data());

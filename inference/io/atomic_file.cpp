@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/io/atomic_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -40,6 +41,21 @@ void checkTarget(const std::filesystem::path& path) {
     if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
         refuse(path, " can't be written because its folder doesn't exist: create it first.");
     }
+}
+
+void refuseReplacing(const std::filesystem::path& path, std::span<const std::filesystem::path> read) {
+    std::error_code none;
+    const auto status = std::filesystem::status(path, none);
+    if (path.empty() || (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))) return;
+    const auto isSame = [&path, &none](const std::filesystem::path& other) {
+        if (other.empty()) return false;
+        // Device and inode; by their names where neither is there yet.
+        if (std::filesystem::equivalent(path, other, none)) return true;
+        const auto name = std::filesystem::weakly_canonical(path, none);
+        return !none && name == std::filesystem::weakly_canonical(other, none) && !none;
+    };
+    if (std::ranges::none_of(read, isSame)) return;
+    throw Error(Area::usage, path.string() + " would replace a file that is read: give the result another name.");
 }
 
 void writeFile(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "inference/error.h"
+#include "inference/guard.h"
 
 namespace matte {
 
@@ -14,7 +14,12 @@ DeviceWatch::DeviceWatch(std::function<std::unique_ptr<Devices>()> open,
     : open_(std::move(open)),
       pause_(pause),
       changed_(std::move(changed)),
-      thread_([this](const std::stop_token& stop) { watch(stop); }) {}
+      // Without it the list of cameras stays as it is.
+      thread_(startThread(
+          "the list of cameras",
+          Area::source,
+          [this](const std::stop_token& stop) { watch(stop); },
+          [this](const char*, Area) { show({}); })) {}
 
 std::vector<CameraInfo> DeviceWatch::cameras() const {
     const std::lock_guard lock(mutex_);
@@ -27,24 +32,20 @@ void DeviceWatch::waitUntilKnown(std::chrono::milliseconds most) const {
 }
 
 void DeviceWatch::watch(const std::stop_token& stop) {
-    try {
-        const auto devices = open_();
-        // Asking a device wakes it up: only when something has changed. One that may not be opened yet, because its
-        // permissions come a moment after it, has no modes and is asked again.
-        bool isUnclear = true;
-        for (std::vector<std::string> seen; !stop.stop_requested();) {
-            auto now = devices->pluggedIn();
-            if (now != seen || isUnclear) {
-                auto found = devices->describe();
-                isUnclear = std::any_of(found.begin(), found.end(), [](const auto& c) { return c.modes.empty(); });
-                show(std::move(found));
-            }
-            seen = std::move(now);
-            std::unique_lock lock(mutex_);
-            looked_.wait_for(lock, stop, pause_, [] { return false; });
+    const auto devices = open_();
+    // Asking a device wakes it up: only when something has changed. One that may not be opened yet, because its
+    // permissions come a moment after it, has no modes and is asked again.
+    bool isUnclear = true;
+    for (std::vector<std::string> seen; !stop.stop_requested();) {
+        auto now = devices->pluggedIn();
+        if (now != seen || isUnclear) {
+            auto found = devices->describe();
+            isUnclear = std::any_of(found.begin(), found.end(), [](const auto& c) { return c.modes.empty(); });
+            show(std::move(found));
         }
-    } catch (const Error&) {
-        show({});
+        seen = std::move(now);
+        std::unique_lock lock(mutex_);
+        looked_.wait_for(lock, stop, pause_, [] { return false; });
     }
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "inference/error.h"
+#include "inference/guard.h"
 #include "inference/io/ffmpeg.h"
 #include "inference/io/frame_pool.h"
 #include "inference/io/video_converter.h"
@@ -98,11 +99,9 @@ H264Decoder::H264Decoder(PixelMemory memory, std::function<void(Frame)> deliver,
     if (!work_->codec || !work_->packet || !work_->frame) {
         throw Error(Area::source, "H264 can't be decoded here: choose another format of the camera.");
     }
-    try {
-        thread_ = std::jthread([work = work_.get()](const std::stop_token& stop) { work->run(stop); });
-    } catch (const std::system_error&) {
-        throw Error(Area::source, "H264 can't be decoded because too much is running: close other programs.");
-    }
+    thread_ = startThread(
+        "decoding H264", Area::source, [work = work_.get()](const std::stop_token& stop) { work->run(stop); },
+        [work = work_.get()](const char*, Area) { work->fail(); });
 }
 
 H264Decoder::~H264Decoder() = default;

@@ -15,6 +15,7 @@
 #include <linux/videodev2.h>
 
 #include "inference/error.h"
+#include "inference/guard.h"
 #include "inference/io/camera_picture.h"
 #include "inference/io/frame_clock.h"
 #include "inference/io/v4l2_device.h"
@@ -94,7 +95,9 @@ public:
         tellsReaders_ = device_.file->control(VIDIOC_SUBSCRIBE_EVENT, &readers) >= 0;
         isWatched_ = !tellsReaders_;
         write();  // before that it is no camera for others
-        thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+        thread_ = startThread(
+            "a virtual camera", Area::output, [this](const std::stop_token& stop) { run(stop); },
+            [this](const char*, Area) { isLost_ = true; });
         setOwnName(device_.label);
     }
     ~LoopbackCamera() override { setOwnName(""); }
@@ -164,11 +167,7 @@ std::unique_ptr<VirtualCamera> openLoopbackCamera(V4l2Calls& calls) {
     for (Loopback& device : devices) {
         const auto size = agree(*device.file);
         if (!size) continue;
-        try {
-            return std::make_unique<LoopbackCamera>(calls, std::move(device), *size);
-        } catch (const std::system_error&) {
-            throw Error(Area::output, "The system has no thread left for a virtual camera: close other programs.");
-        }
+        return std::make_unique<LoopbackCamera>(calls, std::move(device), *size);
     }
     if (devices.empty()) return nullptr;
     throw Error(Area::output, "Another program writes to v4l2loopback's “" + devices.front().label +

@@ -15,6 +15,7 @@
 #include <spa/utils/result.h>
 
 #include "inference/error.h"
+#include "inference/guard.h"
 #include "inference/io/camera_reader.h"
 #include "inference/io/frame_convert.h"
 #include "inference/io/pipewire_connection.h"
@@ -91,12 +92,13 @@ private:
         const LoopLock lock(connection_.loop());
         events_.version = PW_VERSION_STREAM_EVENTS;
         events_.state_changed = [](void* data, pw_stream_state /*old*/, pw_stream_state state, const char* error) {
-            static_cast<PipeWireCamera*>(data)->onState(state, error ? error : "");
+            calledBack<PipeWireCamera>(data, [&](auto& self) { self.onState(state, error ? error : ""); });
         };
         events_.param_changed = [](void* data, std::uint32_t id, const spa_pod* format) {
-            if (id == SPA_PARAM_Format && format) static_cast<PipeWireCamera*>(data)->onFormat(format);
+            if (id != SPA_PARAM_Format || !format) return;
+            calledBack<PipeWireCamera>(data, [&](auto& self) { self.onFormat(format); });
         };
-        events_.process = [](void* data) { static_cast<PipeWireCamera*>(data)->onBuffers(); };
+        events_.process = [](void* data) { calledBack<PipeWireCamera>(data, [](auto& self) { self.onBuffers(); }); };
         // Never another camera than the one that was asked for: not when it goes, and not when it isn't there.
         pw_properties* properties = pw_properties_new(
             PW_KEY_MEDIA_TYPE, "Video", PW_KEY_MEDIA_CATEGORY, "Capture", PW_KEY_MEDIA_ROLE, "Camera", PW_KEY_APP_NAME,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "inference/error.h"
+#include "inference/guard.h"
 #include "inference/io/pipewire_format.h"
 #include "inference/io/pipewire_virtual_camera.h"
 #ifdef MATTE_HAVE_PORTAL
@@ -95,26 +96,29 @@ PipeWireConnection::PipeWireConnection(std::function<void()> changed, bool recon
     : changed_(std::move(changed)), reconnects_(reconnects), events_(std::make_unique<Events>()) {
     events_->core.version = PW_VERSION_CORE_EVENTS;
     events_->core.done = [](void* data, std::uint32_t id, int seq) {
-        auto* self = static_cast<PipeWireConnection*>(data);
-        if (id != PW_ID_CORE || seq != self->pending_) return;
-        // After the first round every node is bound, after the second its formats are here.
-        if (++self->rounds_ < 2) return self->sync();
-        self->publish(true);
+        calledBack<PipeWireConnection>(data, [&](auto& self) {
+            if (id != PW_ID_CORE || seq != self.pending_) return;
+            // After the first round every node is bound, after the second its formats are here.
+            if (++self.rounds_ < 2) return self.sync();
+            self.publish(true);
+        });
     };
     events_->core.error = [](void* data, std::uint32_t id, int /*seq*/, int result, const char* /*message*/) {
-        auto* self = static_cast<PipeWireConnection*>(data);
-        if (id == PW_ID_CORE && result == -EPIPE) self->disconnect();
+        if (id != PW_ID_CORE || result != -EPIPE) return;
+        calledBack<PipeWireConnection>(data, [](auto& self) { self.disconnect(); });
     };
     events_->registry.version = PW_VERSION_REGISTRY_EVENTS;
     events_->registry.global = [](void* data, std::uint32_t id, std::uint32_t /*permissions*/, const char* type,
                                   std::uint32_t /*version*/, const spa_dict* properties) {
         if (!properties || std::string_view(type) != PW_TYPE_INTERFACE_Node) return;
-        if (!valueIn(*properties, PW_KEY_MEDIA_CLASS).starts_with("Video/Source")) return;
-        if (valueIn(*properties, PW_KEY_NODE_NAME) == kVirtualCameraId) return;  // nobody films his own picture
-        static_cast<PipeWireConnection*>(data)->addNode(id, *properties);
+        calledBack<PipeWireConnection>(data, [&](auto& self) {
+            if (!valueIn(*properties, PW_KEY_MEDIA_CLASS).starts_with("Video/Source")) return;
+            if (valueIn(*properties, PW_KEY_NODE_NAME) == kVirtualCameraId) return;  // nobody films his own picture
+            self.addNode(id, *properties);
+        });
     };
     events_->registry.global_remove = [](void* data, std::uint32_t id) {
-        static_cast<PipeWireConnection*>(data)->removeNode(id);
+        calledBack<PipeWireConnection>(data, [&](auto& self) { self.removeNode(id); });
     };
 
     {
@@ -127,8 +131,9 @@ PipeWireConnection::PipeWireConnection(std::function<void()> changed, bool recon
     timer_ = pw_loop_add_timer(
         pw_thread_loop_get_loop(loop_),
         [](void* data, std::uint64_t /*expirations*/) {
-            auto* self = static_cast<PipeWireConnection*>(data);
-            if (!self->isConnected() && !self->connect()) self->retryLater();
+            calledBack<PipeWireConnection>(data, [](auto& self) {
+                if (!self.isConnected() && !self.connect()) self.retryLater();
+            });
         },
         this);
     if (!connect()) retryLater();
@@ -210,10 +215,13 @@ void PipeWireConnection::addNode(std::uint32_t id, const spa_dict& properties) {
     node->proxy = static_cast<pw_proxy*>(pw_registry_bind(registry_, id, PW_TYPE_INTERFACE_Node, PW_VERSION_NODE, 0));
     if (!node->proxy) return;
     node->events.version = PW_VERSION_NODE_EVENTS;
-    node->events.info = [](void* data, const pw_node_info* info) { static_cast<Node*>(data)->onInfo(*info); };
+    node->events.info = [](void* data, const pw_node_info* info) {
+        calledBack<Node>(data, [&](auto& self) { self.onInfo(*info); });
+    };
     node->events.param = [](void* data, int /*seq*/, std::uint32_t param, std::uint32_t /*index*/,
                             std::uint32_t /*next*/, const spa_pod* format) {
-        if (param == SPA_PARAM_EnumFormat) static_cast<Node*>(data)->onFormat(format);
+        if (param != SPA_PARAM_EnumFormat) return;
+        calledBack<Node>(data, [&](auto& self) { self.onFormat(format); });
     };
     pw_node_add_listener(reinterpret_cast<pw_node*>(node->proxy), &node->listener, &node->events, node.get());
     nodes_[id] = std::move(node);

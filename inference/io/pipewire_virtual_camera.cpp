@@ -16,6 +16,7 @@
 #include <spa/param/buffers.h>
 
 #include "inference/error.h"
+#include "inference/guard.h"
 #include "inference/io/camera_picture.h"
 #include "inference/io/frame_convert.h"
 #include "inference/io/pipewire_connection.h"
@@ -84,17 +85,19 @@ private:
     void listen() {
         coreEvents_.version = PW_VERSION_CORE_EVENTS;
         coreEvents_.error = [](void* data, std::uint32_t id, int, int result, const char*) {
-            if (id == PW_ID_CORE && result == -EPIPE) static_cast<PipeWireVirtualCamera*>(data)->onLost();
+            if (id != PW_ID_CORE || result != -EPIPE) return;
+            calledBack<PipeWireVirtualCamera>(data, [](auto& self) { self.onLost(); });
         };
         pw_core_add_listener(core_, &coreListener_, &coreEvents_, this);
         events_.version = PW_VERSION_STREAM_EVENTS;
         events_.state_changed = [](void* data, pw_stream_state, pw_stream_state state, const char*) {
-            static_cast<PipeWireVirtualCamera*>(data)->onState(state);
+            calledBack<PipeWireVirtualCamera>(data, [&](auto& self) { self.onState(state); });
         };
         events_.param_changed = [](void* data, std::uint32_t param, const spa_pod* format) {
-            if (param == SPA_PARAM_Format && format) static_cast<PipeWireVirtualCamera*>(data)->onFormat(format);
+            if (param != SPA_PARAM_Format || !format) return;
+            calledBack<PipeWireVirtualCamera>(data, [&](auto& self) { self.onFormat(format); });
         };
-        events_.process = [](void* data) { static_cast<PipeWireVirtualCamera*>(data)->fill(); };
+        events_.process = [](void* data) { calledBack<PipeWireVirtualCamera>(data, [](auto& self) { self.fill(); }); };
         timer_ = pw_loop_add_timer(
             pw_thread_loop_get_loop(loop_),
             [](void* data, std::uint64_t) {

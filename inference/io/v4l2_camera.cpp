@@ -11,6 +11,7 @@
 #include <linux/videodev2.h>
 
 #include "inference/error.h"
+#include "inference/guard.h"
 #include "inference/io/camera_reader.h"
 #include "inference/io/frame_convert.h"
 
@@ -42,7 +43,9 @@ public:
             mapBuffers();
             int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
             check(file_.control(VIDIOC_STREAMON, &type));
-            thread_ = std::jthread([this](const std::stop_token& end) { capture(end); });
+            thread_ = startThread(
+                "the camera", Area::source, [this](const std::stop_token& end) { capture(end); },
+                [this](const char* sentence, Area) { reader_.lose(sentence); });
             reader_.waitUntilReady(kStartTime, stop);
         } catch (...) {
             switchOff();

@@ -4,6 +4,9 @@
 // once, in double precision; for the sequential rung by one thread.
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include <omp.h>
 
 #include "inference/ladder/rungs.h"
 #include "inference/vector_clones.h"
@@ -43,9 +46,11 @@ std::unique_ptr<Layer> makeConv(const Conv& layer, const Shape& shape) {
     return layerOf([layer, shape](const float* in, float* out, StreamHandle) {
         const int rows = shape.batch * layer.filter.outChannels * (shape.height / layer.stride);
         const double least = layer.relu ? 0 : -HUGE_VAL;
+        std::vector<std::vector<double>> rowOf(std::size_t(omp_get_max_threads()),
+                                               std::vector<double>(std::size_t(shape.width / layer.stride)));
 #pragma omp parallel if (parallel)
         {
-            std::vector<double> row(std::size_t(shape.width / layer.stride));
+            std::vector<double>& row = rowOf[std::size_t(omp_get_thread_num())];
 #pragma omp for schedule(static)
             for (int r = 0; r < rows; ++r) {
                 sumRow(layer, shape, in, r, row);

@@ -4,6 +4,9 @@
 // enough to judge the GPU's largest layers.
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include <omp.h>
 
 #include "inference/ladder/rungs.h"
 #include "inference/vector_clones.h"
@@ -18,12 +21,18 @@ MATTE_VECTOR_CLONES void addShifted(double* row, const float* image, float weigh
     for (int x = first; x < last; ++x) row[x] += factor * double(image[x + shift]);
 }
 
+/// Made before a parallel region, out of which nothing may be thrown.
+std::vector<std::vector<double>> rowOfEachThread(int width) {
+    return {std::size_t(omp_get_max_threads()), std::vector<double>(std::size_t(width))};
+}
+
 std::unique_ptr<Layer> makeConv(const Filter& filter, const Shape& shape) {
     return layerOf([filter, shape](const float* in, float* out, StreamHandle) {
         const int rows = shape.batch * filter.outChannels * shape.height;
+        auto rowOf = rowOfEachThread(shape.width);
 #pragma omp parallel
         {
-            std::vector<double> row(std::size_t(shape.width));
+            std::vector<double>& row = rowOf[std::size_t(omp_get_thread_num())];
 #pragma omp for schedule(static)
             for (int r = 0; r < rows; ++r) {
                 const int y = r % shape.height, o = r / shape.height % filter.outChannels;
@@ -84,9 +93,11 @@ std::unique_ptr<Layer> makeMaxPool(const Shape& shape) {
 std::unique_ptr<Layer> makeUpConv(const Filter& filter, const Shape& shape) {
     return layerOf([filter, shape](const float* in, float* out, StreamHandle) {
         const int rows = shape.batch * filter.outChannels * shape.height * 2;
+        auto evenOf = rowOfEachThread(shape.width), oddOf = evenOf;
 #pragma omp parallel
         {
-            std::vector<double> even(std::size_t(shape.width)), odd(even.size());
+            const auto thread = std::size_t(omp_get_thread_num());
+            std::vector<double>&even = evenOf[thread], &odd = oddOf[thread];
 #pragma omp for schedule(static)
             for (int r = 0; r < rows; ++r) {
                 const int y = r % (2 * shape.height), o = r / (2 * shape.height) % filter.outChannels;
@@ -112,9 +123,11 @@ std::unique_ptr<Layer> makeUpConv(const Filter& filter, const Shape& shape) {
 
 std::unique_ptr<Layer> makeHead(const Filter& filter, const Shape& shape) {
     return layerOf([filter, shape](const float* in, float* out, StreamHandle) {
+        auto rowOf = rowOfEachThread(shape.width);
 #pragma omp parallel for schedule(static)
         for (int r = 0; r < shape.batch * shape.height; ++r) {
-            std::vector<double> row(std::size_t(shape.width), double(filter.bias[0]));
+            std::vector<double>& row = rowOf[std::size_t(omp_get_thread_num())];
+            std::ranges::fill(row, double(filter.bias[0]));
             const int n = r / shape.height, y = r % shape.height;
             for (int c = 0; c < shape.channels; ++c) {
                 const float* image = in + (std::size_t(n) * shape.channels + c) * shape.pixels();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/live/live_engine.h"
 
+#include "inference/model/default_model.h"
 #include "inference/model/read_model.h"
 
 namespace matte {

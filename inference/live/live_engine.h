@@ -9,9 +9,6 @@
 
 namespace matte {
 
-/// The light one of the models that come with the program, as findModel() knows it.
-inline constexpr char kLiteModel[] = "portrait-lite";
-
 /// With the model that people mean by `model`, as findModel() takes it. Without one it is the default, and where the
 /// processor has to do all the work, from the beginning or once the GPU has failed, the light one. Throws what
 /// loadNetwork() and Engine::create() do.

@@ -2,10 +2,10 @@
 #include "inference/live/looping_video.h"
 
 #include <chrono>
-#include <system_error>
 #include <utility>
 
 #include "inference/error.h"
+#include "inference/guard.h"
 #include "inference/io/background_file.h"
 #include "inference/io/detached_source.h"
 
@@ -13,12 +13,16 @@ namespace matte {
 
 LoopingVideo::LoopingVideo(std::string path, PixelMemory memory, Open open)
     : path_(std::move(path)), memory_(memory), open_(std::move(open)) {
-    try {
-        thread_ = std::jthread([this](const std::stop_token& stop) { play(stop); });
-    } catch (const std::system_error&) {
+    const auto tell = [this](const char* sentence, Area) {
         const std::scoped_lock lock(mutex_);
-        problem_ = "The system has no thread left to play " + path_ + ": close other programs.";
-    }
+        problem_ = sentence;
+    };
+    guarded(
+        [&] {
+            thread_ = startThread(
+                "the video behind", Area::source, [this](const std::stop_token& stop) { play(stop); }, tell);
+        },
+        tell);
 }
 
 LoopingVideo::~LoopingVideo() {
@@ -48,13 +52,7 @@ std::string LoopingVideo::problem() const {
 }
 
 void LoopingVideo::play(const std::stop_token& stop) {
-    try {
-        while (playFile(stop)) {
-        }
-    } catch (const Cancelled&) {
-    } catch (const std::exception& error) {
-        const std::scoped_lock lock(mutex_);
-        problem_ = error.what();
+    while (playFile(stop)) {
     }
 }
 

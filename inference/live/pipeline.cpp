@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "inference/error.h"
+#include "inference/guard.h"
 #include "inference/live/capturing_source.h"
 
 namespace matte {
@@ -33,8 +34,10 @@ bool moves(const Background& background) {
 Pipeline::Pipeline(MakeEngine makeEngine, std::function<void()> onNews)
     : onNews_(std::move(onNews)),
       makeEngine_(std::move(makeEngine)),
-      worker_([this](const std::stop_token& quit) { work(quit); }),
-      capturer_([this](const std::stop_token& quit) { capture(quit); }) {}
+      worker_(startThread(
+          "live pictures", Area::engine, [this](const std::stop_token& quit) { work(quit); }, untold)),
+      capturer_(startThread(
+          "live pictures", Area::source, [this](const std::stop_token& quit) { capture(quit); }, untold)) {}
 
 Pipeline::~Pipeline() {
     {
@@ -190,7 +193,7 @@ void Pipeline::capture(const std::stop_token& quit) {
             if (quit.stop_requested()) return;
             opening = std::exchange(opening_, std::nullopt);
         }
-        readFrom(*opening);
+        guarded([&] { readFrom(*opening); }, untold);
     }
 }
 
@@ -215,7 +218,7 @@ void Pipeline::readFrom(const Opening& opening) {
         source_ = source;
         if (curtained_) before = curtained_->picture->size();
     }
-    try {
+    const auto read = [&] {
         if (before) hangCurtain(*before);
         while (const auto frame = source->read(opening.stop)) {
             if (!std::exchange(running, true)) tell(generation, State::running, "", source->info());
@@ -223,12 +226,10 @@ void Pipeline::readFrom(const Opening& opening) {
             post(*frame, generation);
         }
         if (!opening.stop.stop_requested()) tell(generation, State::ended, "", source->info());
-    } catch (const Cancelled&) {
-    } catch (const Error& error) {
-        tell(generation, State::ended, error.what(), {}, error.area);  // a file that can't be read will not come back
-    } catch (const std::exception& error) {
-        tell(generation, State::ended, std::string("The source failed: ") + error.what() + ".");
-    }
+    };
+    guarded(read, [&](const char* sentence, Area area) {
+        tell(generation, State::ended, sentence, {}, area);  // a file that can't be read will not come back
+    });
     const std::scoped_lock lock(mutex_);
     source_.reset();
 }
@@ -286,16 +287,13 @@ void Pipeline::tellCapturing(bool on) {
 // --- The worker ---
 
 void Pipeline::work(const std::stop_token& quit) {
-    while (auto order = nextOrder(quit)) {
-        try {
-            carryOut(*order);
-        } catch (const Error& error) {
-            engineFailed(error.what(), error.area);
-        } catch (const std::exception& error) {
-            engineFailed(error.what());
-        } catch (const Cancelled&) {
-        }
-    }
+    bool goesOn = true;
+    const auto doNext = [&] {
+        auto order = nextOrder(quit);
+        goesOn = order.has_value();
+        if (order) carryOut(*order);
+    };
+    while (goesOn) guarded(doNext, [this](const char* sentence, Area area) { engineFailed(sentence, area); });
     engine_.reset();  // on the thread that it was made on
 }
 

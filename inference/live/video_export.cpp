@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "inference/error.h"
+#include "inference/io/atomic_file.h"
 #include "inference/io/background_file.h"
 #include "inference/io/video_source.h"
 #include "inference/io/video_writer.h"
@@ -78,12 +79,6 @@ private:
     bool ended_ = false;
 };
 
-void refuseSameFile(const fs::path& read, const fs::path& written) {
-    std::error_code error;
-    if (!fs::equivalent(read, written, error)) return;
-    throw Error(Area::usage, written.string() + " is read for this video: give the result another name.");
-}
-
 /// The alpha of a transparent picture, gray8.
 void alphaInto(const Image& picture, Image& matte) {
     for (int y = 0; y < matte.size().height; ++y) {
@@ -104,8 +99,10 @@ public:
         if (job.matteOnly) look_.background.kind = Background::Kind::transparent;
         const Background& background = look_.background;
         const bool isFile = background.kind == Background::Kind::image;
-        refuseSameFile(job.input, job.output);
-        if (isFile) refuseSameFile(background.imagePath, job.output);
+        std::vector<fs::path> read = job.alsoRead;
+        read.push_back(job.input);
+        if (isFile) read.emplace_back(background.imagePath);
+        refuseReplacing(job.output, read);
         if (isFile && background.moving) behind_.emplace(background.imagePath, engine.frameMemory());
         first_ = next();
         if (!first_) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "inference/engine.h"
 #include "inference/io/loss.h"
@@ -17,8 +18,9 @@ namespace matte {
 
 struct VideoExport {
     std::filesystem::path input, output;
-    Look look;               ///< a transparent background: the file is transparent
-    bool matteOnly = false;  ///< the matte as grey pictures, white for the person
+    Look look;                                      ///< a transparent background: the file is transparent
+    bool matteOnly = false;                         ///< the matte as grey pictures, white for the person
+    std::vector<std::filesystem::path> alsoRead{};  ///< what else the output may not replace, such as the model
 };
 
 struct VideoExportResult {
@@ -36,9 +38,9 @@ struct VideoExportResult {
     std::string problem;  ///< all of that for people; else empty
 };
 
-/// `progress` is called after each frame with how many are done, and of how many (0: not known). Throws Error (input:
-/// no video, or none of its frames can be read; output; engine), NoMatte when no frame gets one, and Cancelled: then
-/// there is no file, or the old one.
+/// `output` may not be a file that is read: see refuseReplacing(). `progress` is called after each frame with how many
+/// are done, and of how many (0: not known). Throws Error (input: no video, or none of its frames can be read; output;
+/// engine), NoMatte when no frame gets one, and Cancelled: then there is no file, or the old one.
 VideoExportResult exportVideo(Engine& engine,
                               const VideoExport& job,
                               const std::function<void(std::uint64_t done, double of)>& progress,

@@ -55,4 +55,15 @@ std::filesystem::path findModel(const std::string& word) {
     }
 }
 
+std::vector<std::filesystem::path> modelFiles(const std::string& word) {
+    std::vector<std::filesystem::path> files;
+    for (const std::string& name : word.empty() ? std::vector<std::string>{word, kLiteModel} : std::vector{word}) {
+        try {
+            files.push_back(findModel(name));
+        } catch (const Error&) {  // whoever loads it says so
+        }
+    }
+    return files;
+}
+
 }  // namespace matte

@@ -6,8 +6,12 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace matte {
+
+/// The light one of the models that come with the program, as findModel() knows it.
+inline constexpr char kLiteModel[] = "portrait-lite";
 
 /// `name` below the data folder (share/matte, or resources/ in the source tree); $MATTE_DATA goes first. Throws
 /// Error(input) when it is in none of them.
@@ -17,5 +21,8 @@ std::filesystem::path defaultModel();
 /// The model that people mean by `word`: the default one for none, a file, or one of those that come with the program
 /// by its name ("portrait-lite"). Throws Error(model) when a name is not known; whether a file can be read shows later.
 std::filesystem::path findModel(const std::string& word);
+/// The files that may be read for it, for asking whether a result would replace one: for none also the light one, which
+/// live pictures take on a CPU. Empty where a name is not known.
+std::vector<std::filesystem::path> modelFiles(const std::string& word);
 
 }  // namespace matte

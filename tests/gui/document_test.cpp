@@ -120,7 +120,7 @@ private Q_SLOTS:
     void settingsComeBackAsTheyWere() {
         const ScratchFolder folder;
         Settings settings;
-        settings.geometry = QByteArray("\1\0geometry", 10);
+        settings.geometry = QWidget().saveGeometry();
         settings.look.background = parseBackground("color:#123456");
         settings.look.background.blurStrength = 33;
         settings.look.background.imagePath = "/a b/ü.webm";
@@ -137,23 +137,27 @@ private Q_SLOTS:
         settings.theme = ThemeChoice::dark;
         settings.panelVisible = settings.splitVisible = false;
         settings.save(*store(folder));
-        QVERIFY(Settings::load(*store(folder)) == settings);
+        QStringList damaged;
+        QVERIFY(Settings::load(*store(folder), damaged) == settings);
+        QVERIFY2(damaged.isEmpty(), qPrintable(damaged.join(' ')));
     }
 
     void damagedSettingsFallBack() {
         const ScratchFolder folder;
         {
             const auto written = store(folder);
-            for (const char* key : {"look/background", "look/blurStrength", "look/blur", "look/color", "look/placement",
-                                    "look/position", "look/threshold", "look/softness", "window/theme"}) {
+            for (const char* key : {"look/background", "look/blur", "look/color", "look/placement", "look/position",
+                                    "look/threshold", "look/softness", "window/theme"}) {
                 written->setValue(key, "nan");
             }
         }
-        const Settings settings = Settings::load(*store(folder));
+        QStringList damaged;
+        const Settings settings = Settings::load(*store(folder), damaged);
+        QCOMPARE(damaged.size(), 8);
         QVERIFY(settings.look == Look{});
         QVERIFY(settings.theme == ThemeChoice::system);
         store(folder)->setValue("look/threshold", 17.0);
-        QCOMPARE(Settings::load(*store(folder)).look.threshold, 1.0F);
+        QCOMPARE(Settings::load(*store(folder), damaged).look.threshold, 1.0F);
     }
 
     // Version 2's new looks had an edge of 0.6.
@@ -167,14 +171,16 @@ private Q_SLOTS:
             written->setValue("profiles/1/name", "Evening");
             written->setValue("profiles/2/softness", 0.2);
         }
-        const Settings before = Settings::load(*store(folder));
+        QStringList damaged;
+        const Settings before = Settings::load(*store(folder), damaged);
         QCOMPARE(before.look.softness, 0.6F);
         QCOMPARE(before.live.profiles[0].look.softness, 0.6F);
         QCOMPARE(before.live.profiles[1].look.softness, 0.2F);
         before.save(*store(folder));
-        QVERIFY(Settings::load(*store(folder)) == before);
+        QVERIFY(Settings::load(*store(folder), damaged) == before);
         store(folder)->remove("look/softness");
-        QCOMPARE(Settings::load(*store(folder)).look.softness, Look{}.softness);
+        QCOMPARE(Settings::load(*store(folder), damaged).look.softness, Look{}.softness);
+        QVERIFY(damaged.isEmpty());
         QCOMPARE(Look{}.softness, 1.0F);  // the edge as it was found
     }
 
@@ -279,6 +285,25 @@ private Q_SLOTS:
                      QFile::ReadOwner | QFile::WriteOwner);
             QFile::setPermissions(path, QFile::permissions(path) | QFile::ReadOther);  // as an earlier version left it
             store.setValue("version", 0);
+        }
+    }
+
+    void commandLineWritesOverNothingThatItReads() {
+        const ScratchFolder folder;
+        const QString model = QString::fromStdString((folder / "m.safetensors").string()), link = model + ".json";
+        QFile file(model);
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write("a model") > 0);
+        std::filesystem::create_symlink(model.toStdString(), link.toStdString());
+        const auto code = [&](const QString& option, const QString& out, const QString& other) {
+            return parseCommandLine({"matte", "--source", other, "--model", model, option, out, "--trace", other})
+                .exitCode.value_or(-1);
+        };
+        const QString none = QString::fromStdString((folder / "none.json").string());
+        for (const char* option : {"--stats", "--config"}) {
+            QCOMPARE(code(option, link, "test:person"), int(kExitUsage));
+            QCOMPARE(code(option, model, "test:person"), int(kExitUsage));
+            QCOMPARE(code(option, none, none), int(kExitUsage));
+            QCOMPARE(code(option, none, "test:person"), -1);
         }
     }
 

@@ -92,6 +92,22 @@ private Q_SLOTS:
         QVERIFY(QJsonDocument::fromJson(traced.readAll()).object()["traceEvents"].toArray().size() > 3);
     }
 
+    void aSignalEndsItWithACodeOfItsOwn() {
+        LiveFixture live;
+        const QString file = QString::fromStdString((live.base.folder / "run.json").string());
+        DrivenRun run(live.window(), {.source = LiveSource{}, .frames = 3, .statistics = file});
+        const QSignalSpy ended(&run, &DrivenRun::ended);
+        run.begin();
+        live.showNext();
+        run.interrupt();
+        QCOMPARE(ended.count(), 1);
+        QCOMPARE(ended[0][0].toInt(), int(kExitInterrupted));
+        QVERIFY(QFile::exists(file));
+        DrivenRun users(live.window(), {});
+        users.interrupt();
+        QCOMPARE(users.finish(), int(kExitOk));
+    }
+
     void aSourceThatIsLostEndsIt() {
         LiveFixture live;
         live.feed.lose("The camera was unplugged: plug it in again.");

@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "gui/banner.h"
+#include "gui/canvas.h"
 #include "gui/file_dialogs.h"
 #include "gui/look_panel.h"
 #include "gui/slider_row.h"
@@ -84,6 +86,28 @@ private Q_SLOTS:
         QVERIFY2(fixture.banner().contains("overwrite the photo"), qPrintable(fixture.banner()));
         QVERIFY(readBytes(fixture.folder / "photo.png") == before);
         QVERIFY(std::filesystem::is_symlink(fixture.folder / "link.png"));
+    }
+
+    void refusesToOverwriteTheModelAndTheBackground() {
+        WindowFixture fixture;
+        const std::filesystem::path model = fixture.folder / "model.safetensors";
+        writeText(model, "a model");
+        fixture.startup.models = {model};
+        fixture.restart();
+        fixture.open();
+        std::filesystem::create_symlink(model, fixture.folder / "model.png");
+        const QString sea = writePhoto(fixture.folder / "sea.png");
+        fixture.window->setBackgroundPicture(sea);
+        QTRY_VERIFY(!fixture.window->awaitsBackground());
+        for (const char* name : {"model.png", "sea.png"}) {
+            const auto before = readBytes(fixture.folder / name);
+            fixture.window->canvas().banner().dismiss();
+            fixture.window->exportTo(QString::fromStdString((fixture.folder / name).string()));
+            QTRY_VERIFY(fixture.hasError());
+            QVERIFY2(fixture.banner().contains("would replace a file that is read"), qPrintable(fixture.banner()));
+            QVERIFY(readBytes(fixture.folder / name) == before);
+        }
+        QVERIFY(std::filesystem::is_symlink(fixture.folder / "model.png"));
     }
 
     /// The dialog itself asks about the name as it was typed only, and ours has an extension more.

@@ -20,6 +20,8 @@ int runMethodTests(int argc, char** argv);
 int runLiveViewTests(int argc, char** argv);
 int runProfileTests(int argc, char** argv);
 int runLeakTests(int argc, char** argv);
+int runSettingsTests(int argc, char** argv);
+int runProgramTests(int argc, char** argv);
 int runDrivenTests(int argc, char** argv);
 
 }  // namespace matte::test

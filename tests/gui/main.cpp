@@ -28,6 +28,8 @@ int main(int argc, char** argv) {
                                               {"Profile", matte::test::runProfileTests},
                                               {"Leak", matte::test::runLeakTests},
                                               {"ScreenWatch", matte::test::runScreenWatch},
+                                              {"Settings", matte::test::runSettingsTests},
+                                              {"Program", matte::test::runProgramTests},
                                               {"Driven", matte::test::runDrivenTests},
                                               {"VideoExport", matte::test::runVideoExportTests},
                                               {"Feed", matte::test::runFeedTests}};

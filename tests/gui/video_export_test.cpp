@@ -123,7 +123,7 @@ private Q_SLOTS:
                                       << "use mp4, mov, mkv or webm";
         QTest::newRow("the video itself") << "talk.mp4"
                                           << "talk.mp4"
-                                          << "is read for this video";
+                                          << "would replace a file that is read";
         QTest::newRow("no folder") << "talk.mp4"
                                    << "none/new.mp4"
                                    << "folder doesn't exist";
@@ -161,6 +161,36 @@ private Q_SLOTS:
         QVERIFY(closeByDesktop(*fixture.window));
         QTRY_VERIFY(!fixture.window->exporter().isBusy());
         QVERIFY(!std::filesystem::exists(fixture.out));
+    }
+
+    void isGivenUpWithoutAQuestionWhereNobodyCanAnswer_data() {
+        QTest::addColumn<bool>("asked");
+        QTest::newRow("at once") << false;
+        QTest::newRow("while it is asked") << true;
+    }
+    void isGivenUpWithoutAQuestionWhereNobodyCanAnswer() {
+        QFETCH(bool, asked);
+        ExportFixture fixture;
+        fixture.showWindow();
+        const auto before = fixture.folder.names();
+        fixture.beginSlowly();
+        if (asked) {
+            QTimer::singleShot(0, qApp, [&] {  // once the question stands there
+                fixture.window->closeNow();
+                qobject_cast<QDialog*>(QApplication::activeModalWidget())->reject();
+            });
+            fixture.window->close();
+        } else {
+            QTimer::singleShot(0, qApp, [] {
+                QEvent quit(QEvent::Quit);  // as the session manager has it
+                QApplication::sendEvent(qApp, &quit);
+            });
+            QApplication::exec();
+        }
+        QVERIFY(!fixture.window->isVisible());
+        fixture.window.reset();
+        QVERIFY(!std::filesystem::exists(fixture.out));
+        QCOMPARE(fixture.folder.names(), before);
     }
 
     void endsWithItsWindow() {

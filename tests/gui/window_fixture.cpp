@@ -44,8 +44,8 @@ bool closeByDesktop(QWidget& window) {
 WindowFixture::WindowFixture(const PhotoSession::EngineFactory& factory, const Startup& given)
     : photo(writePhoto(folder / "photo.png")),
       startup(given),
-      store(std::make_unique<QSettings>(QString::fromStdString((folder / "settings.ini").string()),
-                                        QSettings::IniFormat)),
+      store(
+          std::make_unique<QSettings>(QString::fromStdString((home / "settings.ini").string()), QSettings::IniFormat)),
       window(std::make_unique<MainWindow>(factory ? factory : fakeEngine(log), *store, startup)) {
     showWindow();
 }

@@ -41,7 +41,7 @@ struct WindowFixture {
     [[nodiscard]] QAction* menuAction(const QString& text) const;
     void showWindow();
 
-    ScratchFolder folder;
+    ScratchFolder folder, home;  ///< home has the settings
     EngineLog log;
     QString photo;
     Startup startup;

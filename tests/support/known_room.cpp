@@ -92,7 +92,7 @@ public:
         const Lapse lapse = lapse_;
         if (lapse == Lapse::broken) throw Error(Area::engine, "The engine broke because the test says so: go on.");
         if (lapse != Lapse::none) output.picture = asPicture(*frame);
-        if (lapse == Lapse::unusable) output.matteUsable = false;
+        if (lapse == Lapse::unusable) output.matteFault = MatteFault::notFinite;
         return output;
     }
     void forget() override {

@@ -132,9 +132,13 @@ TEST_F(Bench, NeverOverwritesTheModelThatItMeasures) {
     const std::string model = (folder_ / "model.safetensors").string();
     test::writeModel(model, test::randomUNet({4, 8, 16}, 1));
     const auto before = fs::file_size(model);
-    const Outcome outcome = runCli({"bench", "--engine", "cpu", "--model", model, "--json", model, "--frame", "64x64"});
-    EXPECT_EQ(outcome.exitCode, kExitUsage);
-    EXPECT_NE(outcome.err.find("would overwrite the model"), std::string::npos) << outcome.err;
+    fs::create_symlink("model.safetensors", folder_ / "link.json");
+    for (const std::string& out : {model, (folder_ / "link.json").string()}) {
+        const Outcome outcome =
+            runCli({"bench", "--engine", "cpu", "--model", model, "--json", out, "--frame", "64x64"});
+        EXPECT_EQ(outcome.exitCode, kExitUsage);
+        EXPECT_NE(outcome.err.find("would replace a file that is read"), std::string::npos) << outcome.err;
+    }
     EXPECT_EQ(fs::file_size(model), before);
 }
 

@@ -294,6 +294,22 @@ TEST_F(Cli, NeverWritesOverAFileThatItReads) {
     EXPECT_EQ(test::readBytes(at("b-cutout.png")), before);
 }
 
+TEST_F(Cli, NeverWritesOverItsModelNorOverAnotherResult) {
+    const std::string in = picture("a.png");
+    fs::create_symlink("tiny.safetensors", at("model.png"));
+    fs::create_symlink(fs::path(MATTE_RESOURCES) / "models/portrait-lite.safetensors", at("lite.png"));
+    const auto before = test::readBytes(model());
+    expectRefused(image({in, "-o", at("model.png")}), 2, "would replace a file that is read");
+    expectRefused(runCli({"image", in, "--model", at("model.png"), "-o", at("model.png")}), 2, "would replace");
+    expectRefused(runCli({"image", in, "--model", "portrait-lite", "-o", at("lite.png")}), 2, "would replace");
+    EXPECT_EQ(test::readBytes(model()), before);
+    fs::create_directory(at("out"));
+    test::writeBytes(at("out/a-cutout.png"), test::bytesOf("older"));
+    fs::create_symlink("a-cutout.png", at("out/b-cutout.png"));
+    expectRefused(image({in, picture("b.png"), "-o", at("out")}), 2, "is a link to another result");
+    EXPECT_EQ(test::readBytes(at("out/a-cutout.png")), test::bytesOf("older"));
+}
+
 TEST_F(Cli, GoesOnAfterABadPicture) {
     test::writeBytes(at("bad.jpg"), test::bytesOf("text"));
     const Outcome outcome = image({at("bad.jpg"), picture("good.png"), at("none.png"), "-o", at("out")});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "inference/live/live_engine.h"
+#include "inference/model/default_model.h"
 #include "tests/support/scene.h"
 
 namespace matte {

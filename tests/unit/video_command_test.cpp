@@ -7,6 +7,7 @@
 
 #include "inference/io/video_reader.h"
 #include "tests/support/model_file.h"
+#include "tests/support/picture_file.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/video_file.h"
@@ -90,13 +91,29 @@ TEST_F(VideoCommand, SaysWhatIsWrong) {
     expectRefused(video({at("tiny.safetensors"), "-o", at("out.mp4")}), 3, "is no video that can be read");
     expectRefused(video({at("in.mp4"), "-o", at("out.gif")}), 7, "use mp4, mov, mkv or webm");
     expectRefused(video({at("in.mp4"), "-o", at("out.mp4"), "--background", "transparent"}), 7, "use webm or mov");
-    expectRefused(video({at("in.mp4"), "-o", at("in.mp4")}), 2, "is read for this video");
+    expectRefused(video({at("in.mp4"), "-o", at("in.mp4")}), 2, "would replace a file that is read");
     expectRefused(video({at("in.mp4"), "-o", at("out.mp4"), "--background", "sea"}), 2, "sea");
     expectRefused(video({at("in.mp4"), "-o", at("out.mp4"), "--threshold", "nan"}), 2, "--threshold");
     expectRefused(video({at("in.mp4"), "-o", at("out.mp4"), "--steadiness", "nan"}), 2, "--steadiness");
     expectRefused(video({at("in.mp4"), "-o", at("out.mp4"), "--position", "nan"}), 2, "--position");
     expectRefused(video({at("in.mp4")}), 2, "--output is required");
     EXPECT_FALSE(fs::exists(at("out.mp4")));
+}
+
+TEST_F(VideoCommand, NeverWritesOverAFileThatItReads) {
+    test::writeBytes(at("sea.png"), test::encode(test::sixAreas({40, 30}), ".png"));
+    for (const char* name : {"tiny.safetensors", "in.mp4", "sea.png"}) {
+        fs::create_symlink(name, at("link.mp4"));
+        fs::create_hard_link(at(name), at("twin.mp4"));
+        const auto before = test::readBytes(at(name));
+        for (const std::string& out : {at("link.mp4"), at("twin.mp4")}) {
+            expectRefused(video({at("in.mp4"), "-o", out, "--background", "image:" + at("sea.png")}), 2,
+                          "would replace a file that is read");
+        }
+        EXPECT_EQ(test::readBytes(at(name)), before);
+        fs::remove(at("link.mp4"));
+        fs::remove(at("twin.mp4"));
+    }
 }
 
 }  // namespace

@@ -310,7 +310,8 @@ TEST_F(VideoExportTest, RefusesAndLeavesNothing) {
         return "";
     };
     const Look look = everybody("blur");
-    EXPECT_EQ(refusal({input, input, look}), input.string() + " is read for this video: give the result another name.");
+    EXPECT_EQ(refusal({input, input, look}),
+              input.string() + " would replace a file that is read: give the result another name.");
     fs::create_symlink(input, at("link.mp4"));
     EXPECT_NE(refusal({input, at("link.mp4"), look}), "");
     EXPECT_EQ(test::readBytes(input), before);

@@ -13,6 +13,7 @@
 #endif
 
 #include "inference/cpu/stage_timer.h"
+#include "inference/guard.h"
 #include "inference/parallel.h"
 
 namespace matte::ladder {
@@ -47,7 +48,7 @@ std::optional<TimedRun> timeWithin(double ms, Size input, MethodNetwork& network
     const auto running = Clock::now();
     std::stop_source late;
     const std::stop_callback asked(stop, [&] { late.request_stop(); });
-    const std::jthread clock([&](const std::stop_token& over) {
+    const auto watch = [&](const std::stop_token& over) {
         std::mutex mutex;
         std::unique_lock lock(mutex);
         std::condition_variable_any woken;
@@ -55,7 +56,8 @@ std::optional<TimedRun> timeWithin(double ms, Size input, MethodNetwork& network
             if (isHopeless(msSince(running), network.begun(), left)) late.request_stop();
             woken.wait_for(lock, over, kLookAgain, [] { return false; });
         }
-    });
+    };
+    const std::jthread clock = startThread("timing the method", Area::engine, watch, untold);
     try {
         return timeAt(input, network, late.get_token());
     } catch (const Cancelled&) {
