@@ -16,6 +16,7 @@ Installs what is missing from the distribution (Debian 12, Ubuntu 24.04), builds
   sizes       no file too long
 and, when named:
   tidy        clang-tidy over the product, which takes as long as half of the others
+  inputs      the network on the CPU at every input size, with each instruction set that the processor has
   threads     ThreadSanitizer over what has several threads
   windows     Windows' cameras, compiled with MinGW-w64 and tried on Wine where that is installed
 Given names, it runs those alone; --quick stands for `release`. Each can also be run as tests/checks/NAME.sh.

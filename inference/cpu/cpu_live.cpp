@@ -7,12 +7,24 @@
 #include "inference/cpu/stage_timer.h"
 #include "inference/cpu/transfer.h"
 #include "inference/error.h"
+#include "inference/parallel.h"
 #include "inference/pixel_math.h"
+#include "inference/vector_clones.h"
 
 namespace matte {
 namespace {
 
 constexpr std::size_t kStages = 12;  // at most
+
+/// How far `count` values of `now` are from those before, which become them.
+MATTE_VECTOR_CLONES unsigned long long moveRows(const float* now, float* before, std::ptrdiff_t count) {
+    unsigned long long sum = 0;
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+        sum += MatteGuard::steps(now[i] - before[i]);
+        before[i] = now[i];
+    }
+    return sum;
+}
 
 /// The mean absolute difference of `now` from `before`, which becomes it; 0 where that is of another size.
 float changeTo(const Planes& now, Planes& before) {
@@ -20,16 +32,12 @@ float changeTo(const Planes& now, Planes& before) {
         before = now;
         return 0;
     }
-    unsigned long long sum = 0;
-    const auto count = std::ptrdiff_t(now.values.size());
-    const float* const values = now.values.data();
-    float* const known = before.values.data();
-#pragma omp parallel for simd reduction(+ : sum)
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
-        sum += MatteGuard::steps(values[i] - known[i]);
-        known[i] = values[i];
-    }
-    return MatteGuard::meanOf(sum, std::size_t(count));
+    std::atomic<unsigned long long> sum = 0;
+    parallelFor(now.size.height, [&](int first, int last, int) {
+        sum +=
+            moveRows(now.row(first), before.row(first), std::ptrdiff_t(last - first) * now.size.width * now.channels);
+    });
+    return MatteGuard::meanOf(sum, now.values.size());
 }
 
 }  // namespace

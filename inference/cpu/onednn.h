@@ -80,7 +80,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kMargin = 1024;
+    static constexpr std::size_t kMargin = 4096;
     static constexpr std::byte kUntouched{0xA5};
     static constexpr std::align_val_t kAligned{64};
     struct Delete {

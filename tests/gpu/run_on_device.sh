@@ -36,7 +36,7 @@ compile() {
     "-DMATTE_CUDA_ARCHITECTURES=\\\"$sm\\\"" "-DMATTE_KERNEL_VERSION=\\\"$(cat inference/cuda/conv* inference/cuda/*.cuh | sha256sum | cut -c1-8)\\\"")
   [ "$sm" = 90 ] && host+=(-DMATTE_HAVE_SM90=1)
   [ "$sm" = 90 ] || absent='_sm90(_launch\.cpp|\.cu)$' other=90
-  local sources=(inference/cuda/*.cu inference/cuda/*.cpp inference/{fallback_engine,image,look,self_test}.cpp inference/io/{atomic_file,frame_pool,part_file,synthetic_person}.cpp
+  local sources=(inference/cuda/*.cu inference/cuda/*.cpp inference/{fallback_engine,image,look,parallel,self_test}.cpp inference/io/{atomic_file,frame_pool,part_file,synthetic_person}.cpp
     inference/model/{known_answer,layer_cost,safetensors,unet}.cpp tests/gpu/*_case.cpp tests/gpu/reference_conv.cu tests/support/{model_file,oracle}.cpp)
   for source in inference/cpu/*.cpp; do grep -q dnnl "$source" || sources+=("$source"); done
   for source in "${sources[@]}"; do

@@ -167,8 +167,8 @@ private Q_SLOTS:
             const auto written = store(folder);
             written->setValue("version", 2);
             written->setValue("look/threshold", 0.4);
-            written->setValue("profiles/count", 2);
             written->setValue("profiles/1/name", "Evening");
+            written->setValue("profiles/2/name", "Morning");
             written->setValue("profiles/2/softness", 0.2);
         }
         QStringList damaged;

@@ -179,7 +179,7 @@ private Q_SLOTS:
                 fixture.window->closeNow();
                 qobject_cast<QDialog*>(QApplication::activeModalWidget())->reject();
             });
-            fixture.window->close();
+            closeByDesktop(*fixture.window);
         } else {
             QTimer::singleShot(0, qApp, [] {
                 QEvent quit(QEvent::Quit);  // as the session manager has it
