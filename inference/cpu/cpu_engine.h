@@ -52,7 +52,7 @@ private:
     std::string reason_;
     CpuLive live_;
     bool timeLayers_ = false;
-    bool started_ = false;  ///< the network has seen more than the test picture
+    bool started_ = false;                   ///< the network has seen more than the test picture
     std::unique_ptr<ProcessorRates> rates_;  ///< while they are measured
     std::optional<Waiting> waiting_;         ///< the frame under way: its work is done by take()
 };
