@@ -48,15 +48,19 @@ struct Edge {
     float low = 0, high = 1;
 };
 
-/// Threshold and softness (both 0 to 1) as an Edge. The span never leaves 0 to 1, so that a matte of 0 stays 0 and of 1
-/// stays 1 wherever the threshold is: with a wider span a moved threshold would let the old background through
-/// everywhere.
+/// So near to 0 or 1 a matte is certain: what lies below it is less than a level of 255, and where all
+/// of a cell is certain the composite need not look at its pixels.
+constexpr float kCertain = 1.0F / 256;
+
+/// Threshold and softness (both 0 to 1) as an Edge. The span never leaves kCertain to 1 - kCertain, so that a matte of
+/// 0 stays 0 and of 1 stays 1 wherever the threshold is: with a wider span a moved threshold would let the old
+/// background through everywhere.
 MATTE_HOST_DEVICE inline Edge edgeOf(float threshold, float softness) {
     const float middle = 0.02F + 0.96F * clampUnit(threshold);
     const float half = 0.5F * (0.02F + 0.98F * clampUnit(softness));
     Edge edge;
-    edge.low = clampUnit(middle - half);
-    edge.high = clampUnit(middle + half);
+    edge.low = middle - half < kCertain ? kCertain : middle - half;
+    edge.high = middle + half > 1 - kCertain ? 1 - kCertain : middle + half;
     return edge;
 }
 

@@ -68,7 +68,9 @@ TEST(PixelMath, AnEdgeKeepsTheEndsWhereverItsThresholdIs) {
         }
     }
     const Edge whole = edgeOf(0.5F, 1);
-    EXPECT_NEAR(shapeAlpha(0.3F, whole), 0.3, 1e-6);
+    EXPECT_NEAR(shapeAlpha(0.3F, whole), 0.3, kCertain);
+    EXPECT_EQ(shapeAlpha(kCertain, whole), 0);
+    EXPECT_EQ(shapeAlpha(1 - kCertain, whole), 1);
     EXPECT_GT(shapeAlpha(0.5F, edgeOf(0.3F, 0.5F)), 0.5F) << "a lower threshold keeps more of the person";
 }
 
@@ -275,7 +277,7 @@ TEST_F(Composite, TransparentGivesStraightAlphaAndThePersonsColour) {
     for (int y = 0; y < 240; y += 3) {
         for (int x = 0; x < 320; x += 3) {
             const float alpha = scene_.alpha.row(y)[x];
-            EXPECT_NEAR(out.row(y)[4 * x + 3], alpha * 255, 1);
+            EXPECT_NEAR(out.row(y)[4 * x + 3], alpha * 255, 2);  // a level of kCertain and one of rounding
             if (alpha > 0) continue;
             EXPECT_EQ(out.row(y)[4 * x + 1], 0) << "the room's colour must not hide behind alpha 0";
         }
