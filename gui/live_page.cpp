@@ -105,7 +105,7 @@ void LivePage::leaveOut() {
         layout()->invalidate();
         return layout()->totalMinimumSize().expandedTo({0, layout()->totalHeightForWidth(width())});
     };
-    if (least().width() > width()) video_->hide();  // nothing else can't be made narrower
+    if (least().width() > width()) video_->hide();  // everything else can be made narrower
     QList<QWidget*> parts{table_, mark_, video_, source_, title_, start_};
     while (!parts.isEmpty() && least().height() > height()) parts.takeFirst()->hide();
 }

@@ -30,7 +30,6 @@
 #include "gui/snapshots.h"
 #include "gui/status_line.h"
 #include "gui/timing_overlay.h"
-#include "gui/toggle.h"
 #include "gui/video_exporter.h"
 #include "gui/viewport.h"
 #include "gui/window_bars.h"
@@ -372,8 +371,10 @@ void MainWindow::closeNow() {
 
 /// Asks whoever closes the window about what others lose by it.
 bool MainWindow::mayClose() {
-    if (!endExport(tr("The video is not finished. Close Matte and give it up?"))) return false;
-    if (!feed_->isWatched()) return true;
+    const auto maySpoilTheVideo = [&] {
+        return endExport(tr("The video is not finished. Close Matte and give it up?"));
+    };
+    if (!feed_->isWatched()) return maySpoilTheVideo();
     QMessageBox box(QMessageBox::Question, tr("Matte is a camera now"),
                     tr("Other programs see this camera. Close Matte?"), QMessageBox::NoButton, this);
     const QAbstractButton* close = box.addButton(tr("Close Matte"), QMessageBox::AcceptRole);
@@ -381,7 +382,8 @@ bool MainWindow::mayClose() {
     box.setDefaultButton(keep);
     box.setEscapeButton(keep);
     box.exec();
-    return box.clickedButton() == close;
+    // The session may have ended meanwhile, which needs no answer.
+    return closesNow_ || (box.clickedButton() == close && maySpoilTheVideo());
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

@@ -131,10 +131,12 @@ void MainWindow::connectSettings() {
     connect(qApp, &QGuiApplication::commitDataRequest, this, [file = settingsFile_.get()] { file->write(); });
     if (damaged_.isEmpty()) return;
     const QString names = damaged_.mid(0, 3).join(", ") + (damaged_.size() > 3 ? ", …" : "");
-    canvas_->banner().showError(tr("A part of the settings was damaged (%1) and is as at first; the rest is kept. "
-                                   "The file as it was is %2.")
-                                    .arg(names, settingsFile_->copyOfDamaged()));
-    note();
+    QString told =
+        tr("A part of the settings was damaged (%1) and was put right or set back; the rest is kept.").arg(names);
+    const bool hasCopy = settingsFile_->hasCopyOfDamaged();
+    if (hasCopy) told += tr(" The file as it was is %1.").arg(settingsFile_->copyOfDamaged());
+    canvas_->banner().showError(told);
+    if (hasCopy) note();  // without one the damaged file stays until something changes
 }
 
 void MainWindow::connectLook() {

@@ -22,7 +22,7 @@ SettingsFile::SettingsFile(QSettings& store, std::function<Settings()> now, std:
     connect(&soon_, &QTimer::timeout, this, &SettingsFile::write);
     if (written_) return;
     QFile::remove(copyOfDamaged());
-    QFile::copy(store_.fileName(), copyOfDamaged());
+    hasCopy_ = QFile::copy(store_.fileName(), copyOfDamaged());
 }
 
 QString SettingsFile::copyOfDamaged() const {

@@ -26,6 +26,8 @@ public:
     /// Writes at once what was not written yet.
     void write();
     [[nodiscard]] QString copyOfDamaged() const;
+    /// Whether the damaged file could be kept there.
+    [[nodiscard]] bool hasCopyOfDamaged() const { return hasCopy_; }
 
 Q_SIGNALS:
     /// Told once, until it succeeds again.
@@ -36,7 +38,7 @@ private:
     std::function<Settings()> now_;
     std::optional<Settings> written_;
     QTimer soon_;
-    bool hasFailed_ = false;
+    bool hasFailed_ = false, hasCopy_ = false;
 };
 
 }  // namespace matte

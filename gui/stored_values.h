@@ -21,12 +21,12 @@ public:
     /// Of the whole file; `newest` where it doesn't say.
     [[nodiscard]] int version(int newest) const;
     [[nodiscard]] bool has(const char* key) const;
-    /// Finite, and at once brought between `least` and `most`.
+    /// Finite, and brought between `least` and `most`.
     [[nodiscard]] float number(const char* key, float fallback, float least, float most) const;
     [[nodiscard]] bool flag(const char* key, bool fallback) const;
     /// No longer than a path may be, and text throughout.
     [[nodiscard]] QString text(const char* key, const QString& fallback = {}) const;
-    /// Those of `most` that are text.
+    /// Those that are text, the first `most` of them.
     [[nodiscard]] QStringList texts(const char* key, qsizetype most) const;
     [[nodiscard]] QByteArray bytes(const char* key) const;
     /// An enum that counts from 1 to `last`.

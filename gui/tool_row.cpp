@@ -83,7 +83,7 @@ int ToolRow::widthWith(Names names, bool everything) const {
     bool anyOut = false;
     for (const Tool& tool : tools_) {
         if (!isInMode(tool)) continue;
-        anyOut = anyOut || tool.out;
+        anyOut = anyOut || (tool.out && tool.entry);
         if (tool.out && !everything) continue;
         width += (isNamed(tool, names) ? tool.named : tool.unnamed) + kSpacing;
     }

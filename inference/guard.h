@@ -6,6 +6,7 @@
 //                           [this](const char* sentence, Area area) { tell(sentence, area); });
 #pragma once
 
+#include <cstdio>
 #include <exception>
 #include <new>
 #include <stop_token>
@@ -36,7 +37,9 @@ void guarded(const Work& work, const Failed& failed) noexcept {
     } catch (const std::bad_alloc&) {
         tell("There is not enough memory: close other programs.", Area::engine);
     } catch (const std::exception& error) {
-        tell(error.what(), Area::engine);
+        char sentence[256];
+        std::snprintf(sentence, sizeof sentence, "Something unexpected happened (%s): please report it.", error.what());
+        tell(sentence, Area::engine);
     } catch (...) {
         tell("Something unexpected happened: please report it.", Area::engine);
     }

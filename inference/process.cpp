@@ -29,19 +29,28 @@ void say(const char* text) {
 
 /// Allocates nothing: memory may be what is missing. No destructor runs, for other threads go on until the end.
 [[noreturn]] void endUnexpectedly() {
-    say(programName);
-    if (memoryWasShort) {
+    const auto sayMemory = [] {
+        say(programName);
         say(": There is not enough memory: close other programs.\n");
         ::_exit(kExitUnexpected);
-    }
-    say(": Something unexpected happened");
+    };
+    const bool hasException = std::current_exception() != nullptr;
+    if (!hasException && memoryWasShort) sayMemory();
     try {
-        if (std::current_exception()) throw;
+        if (hasException) throw;
+        say(programName);
+        say(": Something unexpected happened");
+    } catch (const std::bad_alloc&) {
+        sayMemory();
     } catch (const std::exception& error) {
+        say(programName);
+        say(": Something unexpected happened");
         say(" (");
         say(error.what());
         say(")");
-    } catch (...) {  // NOLINT(bugprone-empty-catch): there is nothing to say of it
+    } catch (...) {
+        say(programName);
+        say(": Something unexpected happened");
     }
     say(": please report it.\n");
     ::_exit(kExitUnexpected);

@@ -36,7 +36,7 @@ const char* const kFooter =
     "  0    everything is done\n"
     "  1    something unexpected happened\n"
     "  2    the command line makes no sense\n"
-    "  3    a picture or a video can't be read, or something of it is missing in the result\n"
+    "  3    a picture or a video can't be read, or the result is not quite what was asked for\n"
     "  4    a camera or an address can't be had\n"
     "  5    the model can't be used\n"
     "  6    the engine asked for can't be used\n"

@@ -28,9 +28,11 @@ const char* const kFooter =
     "OUT's extension says what is written: mp4, m4v, mov and mkv hold H.264, webm holds VP9. With --background\n"
     "transparent it is webm (VP9) or mov (ProRes 4444). Every frame keeps its time, and the video's sound goes along "
     "as\n"
-    "it is where the form can hold it. OUT appears only when it is finished. When frames or sound of IN are missing "
-    "in\n"
-    "OUT, or its encoder failed and another took its place, one message says so and the exit code is 3.\n";
+    "it is where the form can hold it. OUT appears only when it is finished. When anything of IN or of the "
+    "background\n"
+    "is missing or damaged, a frame got no matte, or another encoder had to be taken, one message says so and the "
+    "exit\n"
+    "code is 3.\n";
 
 double secondsSince(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();

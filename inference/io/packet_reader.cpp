@@ -186,7 +186,7 @@ struct PacketReader::State {
     /// The index says which packets there are, and where their bytes end.
     void endByIndex(std::int64_t size) {
         const bool isPicture = stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO;
-        // An AVI's is there where it was read; of other sound than pictures' each entry may be several packets.
+        // An AVI has its index once that was read; an entry for sound may stand for several packets.
         const bool isAviPicture = isPicture && isNamed(*format, "avi");
         if (!isIndexed && !isAviPicture) return;
         const std::uint64_t all = indexed();

@@ -213,7 +213,8 @@ private:
         say(result_.inputProblem);
         if (!result_.inputProblem.empty())
             say("The result has the " + std::to_string(result_.frames) + " frames before.");
-        if (loss.frames + loss.soundPackets + loss.soundUnwritten > 0) say("The result has the others.");
+        else if (loss.frames + loss.soundPackets + loss.soundUnwritten > 0)
+            say("The result has the others.");
         say(result_.backgroundLoss.sentence(fs::path(look_.background.imagePath).filename().string()));
         say(result_.matteProblem);
         return said;

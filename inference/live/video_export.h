@@ -33,7 +33,7 @@ struct VideoExportResult {
     std::string inputProblem;  ///< why the video could not be read on; else empty
     std::string matteProblem;  ///< how many pictures show the background alone for want of a matte; else empty
 
-    /// Nothing is missing.
+    /// There is nothing to tell.
     [[nodiscard]] bool isWhole() const { return problem.empty(); }
     std::string problem;  ///< all of that for people; else empty
 };

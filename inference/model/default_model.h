@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the program's own data lies: beside the installed program, or in the source tree for one that was not
-// installed; and the models among it,
-// which read_model.h reads. Any thread.
+// installed; and the models among it, which read_model.h reads. Any thread.
 #pragma once
 
 #include <filesystem>

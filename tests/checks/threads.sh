@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Not part of a full run. ThreadSanitizer over what has several threads: the live pipeline, sources, cameras, the
-# method switch. Loops run on one thread, for the library behind OpenMP tells ThreadSanitizer nothing of its barriers.
+# method switch, the loops of the pool. The baselines' loops run on one thread, for the library behind OpenMP tells
+# ThreadSanitizer nothing of its barriers.
 . "$(dirname "$0")/check.sh"
 configureAndBuild build/threads -DCMAKE_BUILD_TYPE=Debug -DMATTE_SANITIZE=thread -DMATTE_GUI=OFF -DMATTE_CUDA=OFF \
     --target=matte_tests
 threaded=Live.*:Live*:Curtain.*:Trace.*:Recent.*:Detached.*:DeviceWatch.*:ResumingSource.*:LoopingVideo.*:Moving*
 threaded+=:MethodSwitching.*:TestSource.*:FramePool.*:SparePool*:CameraReader.*:VideoSource.*:FolderSource.*:OpenSource.*
-threaded+=:FallbackEngine.*:H264*:LoopbackCamera.*
+threaded+=:Parallel.*:CpuNetwork.*:FallbackEngine.*:H264*:LoopbackCamera.*
 report=build/threads/tests.txt
 status=0
 OMP_NUM_THREADS=1 OMP_THREAD_LIMIT=1 TSAN_OPTIONS=halt_on_error=0:suppressions=$PWD/tests/checks/races.txt timeout 900 \
