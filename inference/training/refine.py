@@ -9,6 +9,7 @@ from torch.nn import functional as F
 GRID = 1024  # longest side of the grid on which the filter is fitted
 FLATNESS = 1e-4
 UNSURE = 0.05
+CERTAIN = 1 / 256  # so near to 0 or 1 the edge of a new look lets the matte be
 WINDOW = 2  # half the filter's window in the network's pixels
 
 
@@ -80,5 +81,6 @@ def refined(photo, alpha):
     radius = max(2, int(WINDOW * max(grid) / max(alpha.shape[2:]) + 0.5))
     model = window_means(solve(window_means(moments(guide, target), radius)), radius)
     field = resample(torch.cat([model[:, :3], model[:, 3:4] + (1 - model[:, 4:]) * target], 1), height, width)
-    found = ((field[:, :3] * photo.double()).sum(1, keepdim=True) + field[:, 3:]).clamp(0, 1)
+    found = (field[:, :3] * photo.double()).sum(1, keepdim=True) + field[:, 3:]
+    found = ((found - CERTAIN) / (1 - 2 * CERTAIN)).clamp(0, 1)
     return (torch.floor(found * 255 + 0.5) / 255).float()
