@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <stop_token>
 #include <system_error>
 #include <thread>
@@ -134,6 +135,7 @@ private:
             while (int(threads_.size()) < wanted)
                 threads_.emplace_back([this](const std::stop_token& stop) { help(stop); });
         } catch (const std::system_error&) {
+        } catch (const std::bad_alloc&) {
         }
     }
 

@@ -24,7 +24,8 @@ void setThreads(int threads);
 using LoopBody = void (*)(const void* context, int first, int last, int worker);
 void runLoop(int count, int grain, LoopBody body, const void* context);
 
-/// What a body waits for until another range of the same loop, a lower one, has reached it. Any thread.
+/// What a body waits for until another range of the same loop, a lower one, has reached it, which that must do in any
+/// case: a body that has milestones throws nothing. Any thread.
 class Milestone {
 public:
     /// `value` is another than before.

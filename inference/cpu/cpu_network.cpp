@@ -24,6 +24,18 @@ constexpr double kTaskFlops = 1.5e6;
 /// So many tasks of a layer for each thread: one that is late with its own then leaves the others something to do.
 constexpr int kTasksPerThread = 2;
 
+/// While one exists, the thread's loops use no more threads than that.
+class AtMostThreads {
+public:
+    explicit AtMostThreads(int most) : before_(threads()) { setThreads(std::min(before_, most)); }
+    ~AtMostThreads() { setThreads(before_); }
+    AtMostThreads(const AtMostThreads&) = delete;
+    AtMostThreads& operator=(const AtMostThreads&) = delete;
+
+private:
+    int before_;
+};
+
 /// Turns oneDNN's exceptions into ours.
 template <typename Work>
 auto translated(const Work& work) {
@@ -375,6 +387,7 @@ struct CpuNetwork::State {
     }
 
     void run(bool timed, const std::stop_token& stop) {
+        const AtMostThreads most(workers);  // there may be more by now than the tasks were made for
         ++runs;
         error = nullptr;
         failed = false;

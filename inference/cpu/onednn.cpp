@@ -23,7 +23,7 @@ dnnl::primitive_attr attributes(const Fused& fused) {
     return attributes;
 }
 
-// oneDNN 2 describes an operation first and 3 no longer does; these three are all that differs for us.
+// oneDNN 2 describes an operation first and 3 no longer does.
 dnnl::convolution_forward::primitive_desc describeConv(const dnnl::engine& engine,
                                                        const memory::desc& src,
                                                        const memory::desc& weights,

@@ -57,7 +57,7 @@ std::vector<float> sliceInputs(const Filter& filter, int first, int count);
 std::vector<float> upConvRow(const Filter& filter, int row);
 
 /// oneDNN does not look whether it got memory for what it compiles, be it at the first run only, and crashes. Throws
-/// std::bad_alloc where the system has less address space left than the layers and the team's threads take.
+/// std::bad_alloc where the system has less address space left than the layers take.
 void requireMemory();
 
 /// Whether oneDNN may use an instruction set of this processor.

@@ -438,6 +438,8 @@ void Pipeline::deliver(const Order& order) {
         if (now - engineTold_ > kEngineNews) tellEngine(now);
         status_.engineProblem.clear();
         status_.matteProblem = meter_.matteProblem(now);
+        // The next start makes the engine anew, and its self-test tells whether the model broke meanwhile.
+        engineMissing_ = engineMissing_ || output.matteFault == MatteFault::everything;
         if (output.matteUsable()) {  // otherwise the last good composite stays, or the curtain
             (due.alone ? cutout_ : shown_) = std::make_shared<LivePicture>(
                 LivePicture{std::move(output.picture), output.frame, output.captured, false, due.repeated});
