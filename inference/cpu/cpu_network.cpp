@@ -54,7 +54,6 @@ auto translated(const Work& work) {
 struct CpuNetwork::State {
     /// A primitive with everything that it reads and writes; the scratchpad depends on who calls.
     struct Call {
-        std::string name;  ///< "up1.conv1: brgconv:avx512_core"
         dnnl::primitive primitive;
         std::vector<std::pair<int, memory>> arguments;
         memory::desc scratchpad;
@@ -162,7 +161,7 @@ struct CpuNetwork::State {
               std::vector<std::pair<int, memory>> arguments) {
         const std::string line = name + ": " + described.impl_info_str();
         if (!std::ranges::count(implementations, line)) implementations.push_back(line);
-        task.calls.push_back({line, std::move(primitive), std::move(arguments), described.scratchpad_desc()});
+        task.calls.push_back({std::move(primitive), std::move(arguments), described.scratchpad_desc()});
     }
 
     /// `values`, laid out as `plain` says, in the layout and type that a primitive wants.
@@ -357,9 +356,6 @@ struct CpuNetwork::State {
                 dnnl_primitive_execute(one.primitive.get(), stream.get(), int(arguments->size()), arguments->data()),
                 "could not execute a primitive");
             ++arguments;
-            if (checked && !std::ranges::all_of(buffers, &Buffer::isIntact)) {
-                throw Error(Area::engine, "oneDNN wrote beyond its memory: " + one.name);
-            }
         }
     }
 
@@ -394,6 +390,9 @@ struct CpuNetwork::State {
         parallelFor(int(tasks.size()), 1,
                     [&](int index, int, int worker) { perform(std::size_t(index), worker, timed, stop); });
         if (error) std::rethrow_exception(std::exchange(error, nullptr));
+        if (checked && !std::ranges::all_of(buffers, &Buffer::isIntact)) {
+            throw Error(Area::engine, "A kernel of oneDNN wrote beyond its memory.");
+        }
     }
 };
 

@@ -45,9 +45,8 @@ public:
     [[nodiscard]] const std::vector<std::string>& implementations() const;
     [[nodiscard]] CpuPrecision precision() const;
 
-    /// From now on each run looks after each primitive whether something was written beyond the memory that was meant;
-    /// run() then throws Error(engine) with the primitive's name, which is sure with one thread. For tests: no
-    /// sanitizer sees what oneDNN's generated code writes.
+    /// From now on each run ends with a look whether something was written beyond the memory that was meant; run() then
+    /// throws Error(engine). For tests: no sanitizer sees what oneDNN's generated code writes.
     void checkMemory();
 
 private:

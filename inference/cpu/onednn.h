@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <vector>
@@ -73,10 +74,9 @@ public:
     }
     [[nodiscard]] std::byte* data() const { return bytes_.get() + kMargin; }
     [[nodiscard]] bool isIntact() const {
-        const auto untouched = [](const std::byte* first) {
-            return std::all_of(first, first + kMargin, [](std::byte value) { return value == kUntouched; });
-        };
-        return untouched(bytes_.get()) && untouched(data() + size_);
+        const std::vector<std::byte> untouched(kMargin, kUntouched);
+        return std::memcmp(bytes_.get(), untouched.data(), kMargin) == 0 &&
+               std::memcmp(data() + size_, untouched.data(), kMargin) == 0;
     }
 
 private:
