@@ -15,8 +15,8 @@ configureAndBuild build/sanitizers -DCMAKE_BUILD_TYPE=Debug -DMATTE_SANITIZE=add
 # Left out: what measures time, and what calculates for a minute with code that shorter tests go through too.
 leftOut=Bench.*:ProcessorRates.AreMeasured*:LabCommand.Shows*:LabCommand.HoldsTheNetwork*:EvaluateCommand.ScoresTheSynthetic*
 leftOut+=:CloserLook.FindsMore*:CloserLook.IsNotTakenAtPeople*
-# And what limits the size of files: coverage is written into files, which break off there.
-leftOut+=:Scarcity.AFileThatMayNotGrow*
+# And every size of the network, and what limits the size of files: coverage is written into files, which break off there.
+leftOut+=:Scarcity.AFileThatMayNotGrow*:*NetworkSizes*
 leftOut+=:Steady.SlowMotion*:Steady.Flicker*:Steady.AMovingHand*:Cli.StopsCleanlyWhenInterrupted
 shards=3
 for ((i = 0; i < shards; ++i)); do

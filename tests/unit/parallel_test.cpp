@@ -29,7 +29,7 @@ TEST(Parallel, CallsForEachNumberOnceWhateverTheRanges) {
                 std::vector<std::atomic<int>> calls(static_cast<std::size_t>(count));  // zeros
                 parallelFor(count, grain, [&](int first, int last, int worker) {
                     EXPECT_LE(last - first, grain);
-                    EXPECT_TRUE(worker >= 0 && worker < threads());
+                    EXPECT_TRUE(worker >= 0 && worker < workers);
                     for (int i = first; i < last; ++i) ++calls[std::size_t(i)];
                 });
                 for (const auto& number : calls) EXPECT_EQ(number, 1);
