@@ -6,8 +6,7 @@ usage() {
     cat <<'TEXT'
 tests/run.sh [--quick] [CHECK...]
 
-Installs what is missing from the distribution (Debian 12, Ubuntu 24.04), builds Matte and runs every test, in less than
-25 minutes on two cores:
+Installs what is missing from the distribution (Debian 12, Ubuntu 24.04), builds Matte and runs every test:
   release     everything optimised, warnings are errors; all tests, the window's under Xvfb
   sanitizers  all tests but the window's and the longest under ASan, with UBSan in the product; line coverage of
               inference, at least 85 %

@@ -23,8 +23,8 @@ public:
     HostNetwork& operator=(const HostNetwork&) = delete;
 
     [[nodiscard]] virtual const UNet& unet() const = 0;
-    /// Builds everything for inputs of `size` (sides multiples of 2^(levels-1)); nothing when it is the size already
-    /// built. Throws Error(engine).
+    /// Builds everything for inputs of `size` (sides multiples of 2^(levels-1)); nothing when that is built already for
+    /// threads(). Throws Error(engine).
     virtual void configure(Size size) = 0;
     [[nodiscard]] virtual Size size() const = 0;
     /// [H, W, 3] normalised R, G, B to fill before run(); valid until the next configure().

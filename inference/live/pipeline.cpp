@@ -486,7 +486,7 @@ void Pipeline::engineFailed(const std::string& sentence, Area area) {
     {
         const std::scoped_lock lock(mutex_);
         meter_.engineFailed();
-        engineMissing_ = !engine_;
+        engineMissing_ = engineMissing_ || !engine_;
         engineTried_ = true;
         status_.engineProblem = sentence;
         status_.engineArea = area;
