@@ -41,7 +41,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent), icon_(new QLabel), label_(new 
     row->addWidget(label_, 1);
     row->addWidget(folder_);
     row->addWidget(close);
-    connect(close, &QToolButton::clicked, this, &Banner::dismiss);
+    connect(close, &QToolButton::clicked, this, &Banner::acknowledge);
     connect(folder_, &QPushButton::clicked, this,
             [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(file_).absolutePath())); });
     hideLater_.setSingleShot(true);
@@ -62,6 +62,11 @@ void Banner::showDone(const QString& sentence, const QString& file) {
 void Banner::showResult(const QString& sentence, const QString& file) {
     hideLater_.stop();
     showText(sentence, false, file);
+}
+
+void Banner::showUntilClosed(const QString& sentence) {
+    untilClosed_ = sentence;
+    showError(sentence);
 }
 
 void Banner::showText(const QString& sentence, bool error, const QString& file) {
@@ -86,6 +91,12 @@ void Banner::dismiss() {
     if (isHidden()) return;
     hide();
     Q_EMIT closed();
+    if (isHidden() && !untilClosed_.isEmpty()) showError(untilClosed_);
+}
+
+void Banner::acknowledge() {
+    if (text() == untilClosed_) untilClosed_.clear();
+    dismiss();
 }
 
 QString Banner::text() const {

@@ -19,9 +19,13 @@ public:
     void showError(const QString& sentence);
     /// Goes away by itself. With `file`, offers to open its folder.
     void showDone(const QString& sentence, const QString& file = {});
+    /// An error that comes back behind everything else that is shown until somebody has closed it.
+    void showUntilClosed(const QString& sentence);
     /// As showDone(), but stays: of work that took so long that nobody may be there.
     void showResult(const QString& sentence, const QString& file);
     void dismiss();
+    /// As dismiss(), by the user.
+    void acknowledge();
     [[nodiscard]] QString text() const;
     [[nodiscard]] bool isError() const { return error_; }
 
@@ -36,7 +40,7 @@ private:
     QLabel* icon_;
     QLabel* label_;
     QPushButton* folder_;
-    QString file_;
+    QString file_, untilClosed_;
     QTimer hideLater_;
     bool error_ = false;
 };

@@ -337,7 +337,7 @@ void MainWindow::cancelOrClose() {
     if (canvas_->progress().isBusy()) {
         cancel();
     } else if (canvas_->banner().isVisible()) {
-        canvas_->banner().dismiss();
+        canvas_->banner().acknowledge();
     } else if (bare_->inCorner()) {
         actions_[ActionId::corner]->trigger();
     } else if (isFullScreen()) {

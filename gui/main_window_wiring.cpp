@@ -135,7 +135,7 @@ void MainWindow::connectSettings() {
         tr("A part of the settings was damaged (%1) and was put right or set back; the rest is kept.").arg(names);
     const bool hasCopy = settingsFile_->hasCopyOfDamaged();
     if (hasCopy) told += tr(" The file as it was is %1.").arg(settingsFile_->copyOfDamaged());
-    canvas_->banner().showError(told);
+    canvas_->banner().showUntilClosed(told);
     if (hasCopy) note();  // without one the damaged file stays until something changes
 }
 

@@ -73,7 +73,7 @@ bool isGeometry(const QByteArray& bytes) {
     qint32 screen = 0, screenWidth = 0;
     quint8 maximized = 0, fullScreen = 0;
     stream >> magic >> major >> minor >> frame >> normal >> screen >> maximized >> fullScreen >> screenWidth >> inner;
-    if (stream.status() != QDataStream::Ok || !stream.atEnd() || magic != kMagic) return false;
+    if (stream.status() != QDataStream::Ok || magic != kMagic) return false;
     const auto fits = [](const QRect& rect) {
         const qint64 width = qint64(rect.right()) - rect.left() + 1, height = qint64(rect.bottom()) - rect.top() + 1;
         return std::abs(qint64(rect.left())) <= kFarthest && std::abs(qint64(rect.top())) <= kFarthest && width >= 0 &&

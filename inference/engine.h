@@ -147,6 +147,9 @@ public:
     /// The oldest frame's output at the frame's size, finished; waits for it. The picture's memory is used again once
     /// nobody holds the picture.
     virtual Output take() = 0;
+    /// Drops every frame under way: something failed. What was remembered of earlier ones is kept, and so is the doubt
+    /// about a matte that jumps (matte_guard.h).
+    virtual void drop() = 0;
     /// Drops every frame under way and what was remembered of earlier ones: another source begins.
     virtual void forget() = 0;
     /// The network's layers at the size of the last frame or picture; empty before the first.

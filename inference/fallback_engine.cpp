@@ -206,6 +206,12 @@ Output FallbackEngine::take() {
     return output;
 }
 
+void FallbackEngine::drop() {
+    underWay_.clear();
+    started_ = 0;
+    withLive([](Engine& engine) { engine.drop(); });
+}
+
 void FallbackEngine::forget() {
     underWay_.clear();
     started_ = 0;

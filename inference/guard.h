@@ -19,10 +19,10 @@
 
 namespace matte {
 
-/// Runs `work`. `failed` gets what it throws, as a sentence with its area (Area::engine for what is no Error);
+/// Runs `work`. `failed` gets what it throws, as a sentence with its area (`otherwise` for what is no Error);
 /// Cancelled is told to nobody. Where there is not even the memory to tell it, nobody hears of it.
 template <typename Work, typename Failed>
-void guarded(const Work& work, const Failed& failed) noexcept {
+void guarded(const Work& work, const Failed& failed, Area otherwise = Area::engine) noexcept {
     const auto tell = [&failed](const char* sentence, Area area) {
         try {
             failed(sentence, area);
@@ -35,13 +35,13 @@ void guarded(const Work& work, const Failed& failed) noexcept {
     } catch (const Error& error) {
         tell(error.what(), error.area);
     } catch (const std::bad_alloc&) {
-        tell("There is not enough memory: close other programs.", Area::engine);
+        tell("There is not enough memory: close other programs.", otherwise);
     } catch (const std::exception& error) {
         char sentence[256];
         std::snprintf(sentence, sizeof sentence, "Something unexpected happened (%s): please report it.", error.what());
-        tell(sentence, Area::engine);
+        tell(sentence, otherwise);
     } catch (...) {
-        tell("Something unexpected happened: please report it.", Area::engine);
+        tell("Something unexpected happened: please report it.", otherwise);
     }
 }
 
@@ -54,13 +54,13 @@ void calledBack(void* self, const Call& call) noexcept {
     guarded([&] { call(*static_cast<Self*>(self)); }, untold);
 }
 
-/// A thread that runs `work(stop)`, guarded. Throws Error(`area`) where the system has no thread left for `what`, such
+/// A thread that runs `work(stop)`, guarded with `area`. Throws Error(`area`) where the system has no thread left for `what`, such
 /// as "a virtual camera".
 template <typename Work, typename Failed>
 [[nodiscard]] std::jthread startThread(const char* what, Area area, Work work, Failed failed) {
     try {
-        return std::jthread([work = std::move(work), failed = std::move(failed)](const std::stop_token& stop) {
-            guarded([&] { work(stop); }, failed);
+        return std::jthread([area, work = std::move(work), failed = std::move(failed)](const std::stop_token& stop) {
+            guarded([&] { work(stop); }, failed, area);
         });
     } catch (const std::system_error&) {
         throw Error(area, std::string("The system has no thread left for ") + what + ": close other programs.");

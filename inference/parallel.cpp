@@ -129,13 +129,16 @@ private:
         for (std::jthread& thread : threads_) thread.request_stop();
     }
 
-    /// Where no thread is to be had, those that there are have more to do.
+    /// Where no thread is to be had, those that there are have more to do, and the next thousand loops ask for none.
     void addHelpers(int wanted) {
+        if (loopsUntilAsked_ > 0 && --loopsUntilAsked_ > 0) return;
         try {
             while (int(threads_.size()) < wanted)
                 threads_.emplace_back([this](const std::stop_token& stop) { help(stop); });
         } catch (const std::system_error&) {
+            loopsUntilAsked_ = 1000;
         } catch (const std::bad_alloc&) {
+            loopsUntilAsked_ = 1000;
         }
     }
 
@@ -186,7 +189,7 @@ private:
     std::mutex mutex_;
     std::condition_variable_any work_;
     std::vector<Loop*> open_;
-    int asleep_ = 0;
+    int asleep_ = 0, loopsUntilAsked_ = 0;
     std::vector<std::jthread> threads_;  ///< last: they use the others
 };
 

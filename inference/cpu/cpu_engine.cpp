@@ -214,8 +214,12 @@ Output CpuEngine::take() {
     return live_.run(now.frame, now.look, *network_, input, timeLayers_);
 }
 
-void CpuEngine::forget() {
+void CpuEngine::drop() {
     waiting_.reset();
+}
+
+void CpuEngine::forget() {
+    drop();
     live_.forget();
 }
 

@@ -28,6 +28,7 @@ public:
     [[nodiscard]] int slots() const override { return 1; }
     void submit(const Frame& frame, const Look& look) override;
     Output take() override;
+    void drop() override;
     void forget() override;
     [[nodiscard]] std::vector<LayerInfo> layers() const override;
     void timeLayers(bool on) override;

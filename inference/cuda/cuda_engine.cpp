@@ -42,14 +42,14 @@ auto CudaEngine::guarded(const Work& work) {
     try {
         return onDevice(device_, work);
     } catch (const DeviceFailure&) {
-        dropFrames();
+        drop();
         memory_->clear();
         pictures_->clear();
         throw;
     }
 }
 
-void CudaEngine::dropFrames() {
+void CudaEngine::drop() {
     for (const auto& slot : slots_) slot->drop();
     waiting_.clear();
 }
@@ -93,7 +93,7 @@ Planes CudaEngine::testMatte(const Image& picture) const {
 
 // Frames under way may be read from their page-locked memory still.
 CudaEngine::~CudaEngine() {
-    dropFrames();
+    drop();
 }
 
 // Stills
@@ -250,7 +250,7 @@ bool CudaEngine::makeRoom(Size picture) {
 }
 
 void CudaEngine::forget() {
-    dropFrames();
+    drop();
     slotLimit_ = kSlots;
     liveSide_ = options_.networkLongestSide;
     live_->forget();

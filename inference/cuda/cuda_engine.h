@@ -30,6 +30,7 @@ public:
     [[nodiscard]] int slots() const override { return slotLimit_; }
     void submit(const Frame& frame, const Look& look) override;
     Output take() override;
+    void drop() override;
     void forget() override;
     [[nodiscard]] std::vector<LayerInfo> layers() const override;
     void timeLayers(bool on) override;
@@ -51,7 +52,6 @@ private:
     void startWaiting();
     Slot* idleSlot();
     bool makeRoom(Size picture);
-    void dropFrames();
     bool timesNext();
 
     std::shared_ptr<const UNet> unet_;

@@ -193,7 +193,10 @@ void Pipeline::capture(const std::stop_token& quit) {
             if (quit.stop_requested()) return;
             opening = std::exchange(opening_, std::nullopt);
         }
-        guarded([&] { readFrom(*opening); }, untold);
+        const auto failed = [&](const char* sentence, Area area) {
+            tell(opening->generation, State::ended, sentence, {}, area);
+        };
+        guarded([&] { readFrom(*opening); }, failed, Area::source);
     }
 }
 
@@ -227,9 +230,10 @@ void Pipeline::readFrom(const Opening& opening) {
         }
         if (!opening.stop.stop_requested()) tell(generation, State::ended, "", source->info());
     };
-    guarded(read, [&](const char* sentence, Area area) {
+    const auto failed = [&](const char* sentence, Area area) {
         tell(generation, State::ended, sentence, {}, area);  // a file that can't be read will not come back
-    });
+    };
+    guarded(read, failed, Area::source);
     const std::scoped_lock lock(mutex_);
     source_.reset();
 }
@@ -474,10 +478,10 @@ void Pipeline::tellEngine(Clock::time_point now) {
     engineTold_ = now;
 }
 
-/// The last good composite stays; what was under way is lost with the engine's state.
+/// The last good composite stays; what was under way is lost.
 void Pipeline::engineFailed(const std::string& sentence, Area area) {
     try {
-        if (engine_) engine_->forget();
+        if (engine_) engine_->drop();
     } catch (const std::exception&) {
         engine_.reset();  // not even that: another is made with the next source
     }

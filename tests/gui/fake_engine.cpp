@@ -80,6 +80,7 @@ public:
         output.captured = frame_.captured;
         return output;
     }
+    void drop() override {}
     void forget() override {}
     [[nodiscard]] std::vector<LayerInfo> layers() const override { return {}; }
     void timeLayers(bool) override {}

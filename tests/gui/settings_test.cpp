@@ -173,6 +173,20 @@ private Q_SLOTS:
         QCOMPARE(fixture.window->settings().openFolder, QString("/open"));
     }
 
+    void whatWasDamagedStandsThereUntilSomebodyClosedIt() {
+        SettingsFixture fixture;
+        fixture.startWith(kGood + "opaque=x\ntheme=nan\n", "damaged.ini");
+        QVERIFY2(fixture.banner().contains("damaged"), qPrintable(fixture.banner()));
+        fixture.open(fixture.photo);
+        Banner& banner = fixture.window->canvas().banner();
+        QVERIFY(banner.isVisible());
+        QVERIFY2(fixture.banner().contains("damaged"), qPrintable(fixture.banner()));
+        QTest::keyClick(fixture.window.get(), Qt::Key_Escape);
+        QVERIFY(!banner.isVisible());
+        fixture.open(fixture.photo);
+        QVERIFY(!banner.isVisible());
+    }
+
     void brokenLinesAndBytesLoseNothingElse() {
         const ScratchFolder folder;
         QByteArray ini = kGood;

@@ -95,6 +95,10 @@ public:
         if (lapse == Lapse::unusable) output.matteFault = MatteFault::notFinite;
         return output;
     }
+    void drop() override {
+        engine_->drop();
+        underWay_.clear();
+    }
     void forget() override {
         engine_->forget();
         underWay_.clear();

@@ -57,6 +57,10 @@ public:
         if (timed_) output.layerMs = {1.5F, 0.5F};
         return output;
     }
+    void drop() override {
+        ++script_.dropped;
+        underWay_.clear();
+    }
     void forget() override {
         ++script_.forgotten;
         underWay_.clear();

@@ -17,7 +17,7 @@ namespace matte::test {
 
 /// What happens to the engines made with it.
 struct LiveScript {
-    std::atomic<int> made = 0, submitted = 0, forgotten = 0, mostUnderWay = 0;
+    std::atomic<int> made = 0, submitted = 0, dropped = 0, forgotten = 0, mostUnderWay = 0;
     std::atomic<int> failTakes = 0;  ///< so many take() throw
     std::atomic<bool> failMaking = false;
     std::atomic<MatteFault> matteFault = MatteFault::none;  ///< of every frame

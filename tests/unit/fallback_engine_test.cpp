@@ -97,6 +97,7 @@ public:
         underWay_.pop_front();
         return output;
     }
+    void drop() override { underWay_.clear(); }
     void forget() override { underWay_.clear(); }
     [[nodiscard]] std::vector<LayerInfo> layers() const override { return {}; }
     void timeLayers(bool) override {}

@@ -144,6 +144,13 @@ TEST_F(GuardedLive, AnotherSizeOfTheInputIsNoChangeOfThePicture) {
     EXPECT_EQ(show(person(1), 1), MatteFault::everything);
 }
 
+TEST_F(GuardedLive, AFailureInMidSourceDoesNotMakeTheRoomBelievable) {
+    ASSERT_EQ(show(person(0), 0.4F), MatteFault::none);
+    engine_.drop();
+    EXPECT_EQ(show(person(1), 1), MatteFault::everything);
+    EXPECT_TRUE(nobody());
+}
+
 TEST_F(GuardedLive, AnotherSourceBeginsAnew) {
     ASSERT_EQ(show(person(0), 0.4F), MatteFault::none);
     ASSERT_EQ(show(person(1), 1), MatteFault::everything);

@@ -176,7 +176,8 @@ TEST_F(Live, AnEngineThatThrowsIsToldAndTheNextFrameGoesOn) {
     feed.push();
     ASSERT_TRUE(eventually([&] { return pipeline.status().engineProblem == "The scripted engine broke: mend it."; }));
     EXPECT_EQ(pipeline.newest()->frame, 0U);
-    EXPECT_EQ(script.forgotten, 2);  // with the source, and with the failure
+    EXPECT_EQ(script.dropped, 1);
+    EXPECT_EQ(script.forgotten, 1) << "of the source before: what it knows of this one is kept";
     feed.push();
     ASSERT_TRUE(shows(2));
     EXPECT_EQ(pipeline.status().engineProblem, "");

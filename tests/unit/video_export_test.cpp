@@ -90,6 +90,7 @@ public:
         ++taken_;
         return output;
     }
+    void drop() override { waiting_.clear(); }
     void forget() override { waiting_.clear(); }
     [[nodiscard]] std::vector<LayerInfo> layers() const override { return {}; }
     void timeLayers(bool) override {}

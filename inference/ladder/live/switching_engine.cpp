@@ -294,6 +294,13 @@ void SwitchingEngine::runReference() {
     methods_->compared(msSince(begin), difference({product.alpha(), pixels}, {method.alpha(), pixels}));
 }
 
+void SwitchingEngine::drop() {
+    frame_.reset();
+    underWay_ = 0;
+    product_->drop();
+    if (now_.engine) now_.engine->drop();
+}
+
 void SwitchingEngine::forget() {
     frame_.reset();
     underWay_ = 0;

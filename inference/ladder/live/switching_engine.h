@@ -41,6 +41,7 @@ public:
     [[nodiscard]] int slots() const override;
     void submit(const Frame& frame, const Look& look) override;
     Output take() override;
+    void drop() override;
     void forget() override;
     [[nodiscard]] std::vector<LayerInfo> layers() const override { return live().layers(); }
     void timeLayers(bool on) override;
