@@ -54,8 +54,8 @@ void calledBack(void* self, const Call& call) noexcept {
     guarded([&] { call(*static_cast<Self*>(self)); }, untold);
 }
 
-/// A thread that runs `work(stop)`, guarded with `area`. Throws Error(`area`) where the system has no thread left for `what`, such
-/// as "a virtual camera".
+/// A thread that runs `work(stop)`, guarded with `area`. Throws Error(`area`) where the system has no thread left for
+/// `what`, such as "a virtual camera".
 template <typename Work, typename Failed>
 [[nodiscard]] std::jthread startThread(const char* what, Area area, Work work, Failed failed) {
     try {
