@@ -8,9 +8,9 @@
 
 #include <cuda_gl_interop.h>
 
-#include "inference/cuda/cuda.h"
+#include "inference/cuda/device/cuda.h"
 #include "inference/cuda/device_picture.h"
-#include "inference/cuda/premultiply.h"
+#include "inference/cuda/pixels/premultiply.h"
 
 namespace matte {
 namespace {

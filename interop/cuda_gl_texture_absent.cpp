@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For a program that was built without CUDA: no picture is ever on a device.
-#include "inference/error.h"
+#include "inference/core/error.h"
 #include "interop/cuda_gl_texture.h"
 
 namespace matte {

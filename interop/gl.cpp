@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "inference/error.h"
+#include "inference/core/error.h"
 
 namespace matte {
 namespace {

@@ -7,8 +7,8 @@
 #include <bit>
 #include <cstring>
 
-#include "inference/cpu/source_rows.h"
-#include "inference/error.h"
+#include "inference/core/error.h"
+#include "inference/matting/source_rows.h"
 
 namespace matte {
 namespace {

@@ -3,7 +3,7 @@
 // current.
 #pragma once
 
-#include "inference/image.h"
+#include "inference/core/image.h"
 #include "interop/gl.h"
 
 namespace matte {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-#include "inference/error.h"
+#include "inference/core/error.h"
 #include "shaders.inc"
 
 namespace matte {

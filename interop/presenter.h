@@ -11,9 +11,9 @@
 #include <array>
 #include <string>
 
-#include "inference/image.h"
-#include "inference/look.h"
-#include "inference/picture.h"
+#include "inference/core/image.h"
+#include "inference/core/look.h"
+#include "inference/core/picture.h"
 #include "interop/cuda_gl_texture.h"
 #include "interop/gl_texture.h"
 #include "interop/shrunk_upload.h"

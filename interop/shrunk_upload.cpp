@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "inference/cpu/source_rows.h"
+#include "inference/matting/source_rows.h"
 
 namespace matte {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <memory>
 
-#include "inference/cpu/resample.h"
-#include "inference/image.h"
+#include "inference/core/image.h"
+#include "inference/matting/resample.h"
 #include "interop/gl_texture.h"
 
 namespace matte {

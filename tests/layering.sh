@@ -21,20 +21,20 @@ check() {
     rule "$root" inference - "$qt|$gl|interop/|gui/" 'inference knows neither Qt nor GL, nor interop, nor gui' || bad=1
     rule "$root" interop - "$qt|gui/" 'interop knows neither Qt nor gui' || bad=1
     rule "$root" gui - 'cuda|cublas|cudnn|curand|nvrtc|driver_types|GL/glew|glew' 'gui knows neither CUDA nor GLEW' || bad=1
-    rule "$root" 'inference interop gui' 'inference/io/' 'opencv2?/|opencv2?\.' 'OpenCV is known to inference/io alone' || bad=1
+    rule "$root" 'inference interop gui' 'inference/media/' 'opencv2?/|opencv2?\.' 'OpenCV is known to inference/media alone' || bad=1
     rule "$root" 'inference interop gui' 'inference/cpu/' 'dnnl|oneapi/' 'oneDNN is known to inference/cpu alone' || bad=1
-    rule "$root" 'inference interop gui' 'inference/io/' 'jpeglib|png\.h|tiffio|webp/' 'picture formats are known to inference/io alone' || bad=1
+    rule "$root" 'inference interop gui' 'inference/media/image/' 'jpeglib|png\.h|tiffio|webp/' 'picture formats are known to inference/media/image alone' || bad=1
     rule "$root" 'inference interop gui' '[^:]*\.cpp:' 'nlohmann/' 'JSON stays out of headers' || bad=1
     return $bad
 }
 
 selfTest() {
     local root=$1 file include
-    mkdir -p "$root"/{inference/{cpu,io},interop,gui}
+    mkdir -p "$root"/{inference/{core,cpu,media},interop,gui}
     printf '#include <dnnl.hpp>\n' >"$root/inference/cpu/a.cpp"
-    printf '#include <opencv2/core.hpp>\n' >"$root/inference/io/a.cpp"
-    printf '#include <nlohmann/json.hpp>\n#include <queue>\n' >"$root/inference/a.cpp"
-    printf '#include <GL/glew.h>\n#include <cuda_gl_interop.h>\n#include "inference/image.h"\n' >"$root/interop/a.cpp"
+    printf '#include <opencv2/core.hpp>\n' >"$root/inference/media/a.cpp"
+    printf '#include <nlohmann/json.hpp>\n#include <queue>\n' >"$root/inference/core/a.cpp"
+    printf '#include <GL/glew.h>\n#include <cuda_gl_interop.h>\n#include "inference/core/image.h"\n' >"$root/interop/a.cpp"
     printf '#include <QWidget>\n#include "interop/presenter.h"\n' >"$root/gui/a.cpp"
     check "$root" || { echo 'layering: it refuses what is allowed' >&2 && exit 1; }
     while read -r file include; do
@@ -46,9 +46,9 @@ inference/planted.h <QString>
 inference/planted.cpp <QtCore/QString>
 inference/planted.cpp <GL/glew.h>
 inference/cpu/planted.cpp "interop/presenter.h"
-inference/io/planted.h "gui/viewport.h"
+inference/media/planted.h "gui/window/viewport.h"
 interop/planted.cpp <QOpenGLContext>
-interop/planted.cpp "gui/viewport.h"
+interop/planted.cpp "gui/window/viewport.h"
 gui/planted.cpp <cuda_runtime.h>
 gui/planted.h <GL/glew.h>
 inference/cpu/planted.cpp <opencv2/imgproc.hpp>
@@ -57,7 +57,7 @@ inference/planted.h <dnnl.hpp>
 interop/planted.cpp <oneapi/dnnl/dnnl.hpp>
 gui/planted.cpp <webp/decode.h>
 inference/planted.cpp <tiffio.h>
-inference/io/planted.h <nlohmann/json.hpp>
+inference/media/planted.h <nlohmann/json.hpp>
 PLANTED
 }
 

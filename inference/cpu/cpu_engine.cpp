@@ -5,16 +5,16 @@
 #include <new>
 #include <utility>
 
-#include "inference/cpu/closer_look.h"
-#include "inference/cpu/composite.h"
-#include "inference/cpu/refine.h"
-#include "inference/cpu/resample.h"
+#include "inference/core/error.h"
+#include "inference/core/parallel.h"
+#include "inference/core/pixel_math.h"
 #include "inference/cpu/stage_timer.h"
-#include "inference/error.h"
+#include "inference/engine/self_test.h"
+#include "inference/matting/closer_look.h"
+#include "inference/matting/composite.h"
+#include "inference/matting/refine.h"
+#include "inference/matting/resample.h"
 #include "inference/model/layer_cost.h"
-#include "inference/parallel.h"
-#include "inference/pixel_math.h"
-#include "inference/self_test.h"
 
 namespace matte {
 namespace {

@@ -8,7 +8,7 @@
 #include "inference/cpu/cpu_live.h"
 #include "inference/cpu/cpu_network.h"
 #include "inference/cpu/processor_rates.h"
-#include "inference/engine.h"
+#include "inference/engine/engine.h"
 
 namespace matte {
 

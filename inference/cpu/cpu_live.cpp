@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <atomic>
 
+#include "inference/core/error.h"
+#include "inference/core/parallel.h"
+#include "inference/core/pixel_math.h"
+#include "inference/core/vector_clones.h"
 #include "inference/cpu/stage_timer.h"
-#include "inference/cpu/transfer.h"
-#include "inference/error.h"
-#include "inference/parallel.h"
-#include "inference/pixel_math.h"
-#include "inference/vector_clones.h"
+#include "inference/matting/transfer.h"
 
 namespace matte {
 namespace {

@@ -6,14 +6,14 @@
 //     Output output = live.run(frame, look, network, inputSize);
 #pragma once
 
-#include "inference/cpu/composite.h"
 #include "inference/cpu/host_network.h"
-#include "inference/cpu/people.h"
-#include "inference/cpu/refine.h"
-#include "inference/cpu/resample.h"
-#include "inference/cpu/source_rows.h"
-#include "inference/cpu/steady.h"
-#include "inference/engine.h"
+#include "inference/engine/engine.h"
+#include "inference/matting/composite.h"
+#include "inference/matting/people.h"
+#include "inference/matting/refine.h"
+#include "inference/matting/resample.h"
+#include "inference/matting/source_rows.h"
+#include "inference/matting/steady.h"
 
 namespace matte {
 

@@ -8,11 +8,11 @@
 #include <mutex>
 #include <utility>
 
+#include "inference/core/error.h"
+#include "inference/core/parallel.h"
 #include "inference/cpu/onednn.h"
 #include "inference/cpu/rows.h"
-#include "inference/error.h"
 #include "inference/model/layer_cost.h"
-#include "inference/parallel.h"
 
 namespace matte {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The U-Net on oneDNN: nhwc activations, weights packed once for an input size, bias and activation fused into each
 // convolution, and the skip connection as a second convolution that adds to the first, so that nothing is concatenated.
-// One thread at a time; runs on the threads of inference/parallel.h.
+// One thread at a time; runs on the threads of inference/core/parallel.h.
 #pragma once
 
 #include <memory>

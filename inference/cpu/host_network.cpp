@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "inference/cpu/resample.h"
+#include "inference/matting/resample.h"
 
 namespace matte {
 

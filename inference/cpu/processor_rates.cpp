@@ -7,8 +7,8 @@
 #include <ctime>
 #include <vector>
 
-#include "inference/parallel.h"
-#include "inference/vector_clones.h"
+#include "inference/core/parallel.h"
+#include "inference/core/vector_clones.h"
 
 namespace matte {
 namespace {

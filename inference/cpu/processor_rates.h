@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ProcessorRates: what the processor reaches at best in single precision, measured in steps that are short enough to
-// fit between two live frames. One thread at a time; uses the threads of inference/parallel.h.
+// fit between two live frames. One thread at a time; uses the threads of inference/core/parallel.h.
 //
 //     ProcessorRates rates;
 //     while (rates.measure()) {}

@@ -6,7 +6,7 @@
 
 #include <chrono>
 
-#include "inference/engine.h"
+#include "inference/engine/engine.h"
 
 namespace matte {
 

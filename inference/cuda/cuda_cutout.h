@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
+#include "inference/core/spare_pool.h"
 #include "inference/cuda/frame_memory.h"
-#include "inference/cuda/spare_pool.h"
-#include "inference/engine.h"
+#include "inference/engine/engine.h"
 
 namespace matte {
 

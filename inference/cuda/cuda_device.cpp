@@ -2,8 +2,8 @@
 #include "inference/cuda/cuda_device.h"
 
 #include "inference/cuda/cuda_network.h"
-#include "inference/cuda/devices.h"
-#include "inference/cuda/probe.h"
+#include "inference/cuda/device/devices.h"
+#include "inference/cuda/device/probe.h"
 
 namespace matte {
 namespace {

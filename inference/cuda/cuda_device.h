@@ -6,8 +6,8 @@
 #include <functional>
 #include <string>
 
-#include "inference/cuda/conv.h"
-#include "inference/engine.h"
+#include "inference/cuda/conv/conv.h"
+#include "inference/engine/engine.h"
 
 namespace matte {
 

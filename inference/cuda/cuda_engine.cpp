@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <chrono>
 
-#include "inference/cuda/conv_tune.h"
-#include "inference/cuda/device_rates.h"
+#include "inference/cuda/conv/conv_tune.h"
+#include "inference/cuda/device/device_rates.h"
+#include "inference/engine/self_test.h"
 #include "inference/model/layer_cost.h"
-#include "inference/self_test.h"
 
 namespace matte {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "inference/cuda/page_locked.h"
+#include "inference/cuda/device/page_locked.h"
 #include "inference/cuda/slot.h"
-#include "inference/engine.h"
+#include "inference/engine/engine.h"
 
 namespace matte {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "inference/cuda/head.h"
+#include "inference/cuda/conv/head.h"
 
 namespace matte {
 namespace {

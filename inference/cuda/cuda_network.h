@@ -11,8 +11,8 @@
 #include <functional>
 #include <memory>
 
-#include "inference/cuda/conv.h"
-#include "inference/image.h"
+#include "inference/core/image.h"
+#include "inference/cuda/conv/conv.h"
 #include "inference/model/unet.h"
 
 namespace matte {

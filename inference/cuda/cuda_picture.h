@@ -5,11 +5,11 @@
 
 #include <mutex>
 
+#include "inference/core/frame_pool.h"
+#include "inference/core/picture.h"
 #include "inference/cuda/cuda_device.h"
+#include "inference/cuda/device/staged_copy.h"
 #include "inference/cuda/device_picture.h"
-#include "inference/cuda/staged_copy.h"
-#include "inference/io/frame_pool.h"
-#include "inference/picture.h"
 
 namespace matte {
 

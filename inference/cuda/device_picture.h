@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-#include "inference/image.h"
+#include "inference/core/image.h"
 
 namespace matte {
 

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "inference/cpu/refine.h"
-#include "inference/cuda/pixels.h"
+#include "inference/cuda/pixels/pixels.h"
+#include "inference/matting/refine.h"
 
 namespace matte {
 

@@ -6,8 +6,8 @@
 //     live.prepare(size, isTended(look), stream);   // before each frame's matte
 #pragma once
 
-#include "inference/cuda/guard.h"
-#include "inference/cuda/steady.h"
+#include "inference/cuda/pixels/guard.h"
+#include "inference/cuda/pixels/steady.h"
 
 namespace matte {
 

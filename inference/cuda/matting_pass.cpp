@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/cuda/matting_pass.h"
 
-#include "inference/cpu/refine.h"
-#include "inference/cuda/people.h"
+#include "inference/cuda/pixels/people.h"
+#include "inference/matting/refine.h"
 
 namespace matte {
 namespace {

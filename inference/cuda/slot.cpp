@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "inference/cpu/closer_look.h"
+#include "inference/matting/closer_look.h"
 
 namespace matte {
 namespace {

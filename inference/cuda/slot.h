@@ -13,7 +13,7 @@
 #include "inference/cuda/cuda_cutout.h"
 #include "inference/cuda/cuda_picture.h"
 #include "inference/cuda/matting_pass.h"
-#include "inference/cuda/plate.h"
+#include "inference/cuda/pixels/plate.h"
 
 namespace matte {
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "inference/cuda/cuda.h"
-#include "inference/engine.h"
+#include "inference/cuda/device/cuda.h"
+#include "inference/engine/engine.h"
 
 namespace matte {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "inference/error.h"
+#include "inference/core/error.h"
 
 namespace matte {
 namespace {

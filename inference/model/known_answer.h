@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KnownAnswer: what a network makes of the test picture (inference/self_test.h), coarsely, as its model file says it:
-// the metadata `known_answer`. Any thread.
+// KnownAnswer: what a network makes of the test picture (inference/engine/self_test.h), coarsely, as its model file
+// says it: the metadata `known_answer`. Any thread.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "inference/image.h"
+#include "inference/core/image.h"
 
 namespace matte {
 

@@ -3,8 +3,8 @@
 
 #include <sstream>
 
-#include "inference/error.h"
-#include "inference/io/sha256.h"
+#include "inference/core/error.h"
+#include "inference/core/sha256.h"
 #include "inference/model/default_model.h"
 
 namespace matte {

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "inference/error.h"
+#include "inference/core/error.h"
 
 namespace matte {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "inference/error.h"
+#include "inference/core/error.h"
 #include "inference/model/layer_cost.h"
 
 namespace matte {

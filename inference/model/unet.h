@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/image.h"
+#include "inference/core/image.h"
 #include "inference/model/known_answer.h"
 #include "inference/model/safetensors.h"
 

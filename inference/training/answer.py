@@ -4,7 +4,7 @@
 
     python3 answer.py build/inference/matte-cli portrait.safetensors portrait-lite.safetensors
 
-To be run after export.py, and whenever the test picture changes (inference/self_test.cpp). Only the metadata known_answer changes; the weights' bytes stay. Needs no packages.
+To be run after export.py, and whenever the test picture changes (inference/engine/self_test.cpp). Only the metadata known_answer changes; the weights' bytes stay. Needs no packages.
 """
 import argparse
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Trains the classifier of inference/ladder/ops/digits.h on scikit-learn's 8x8 digits (Alpaydin, Kaynak, "Optical Recognition of Handwritten Digits", UCI Machine Learning
+"""Trains the classifier of inference/baselines/ops/digits.h on scikit-learn's 8x8 digits (Alpaydin, Kaynak, "Optical Recognition of Handwritten Digits", UCI Machine Learning
 Repository, 1998, CC BY 4.0) and writes its weights and its test split. Needs python3-torch and python3-sklearn; half a minute on one core. Run from the root of the source tree:
 
     python3 inference/training/digits.py
@@ -12,7 +12,7 @@ import torch
 from sklearn.datasets import load_digits
 from torch import nn
 
-WEIGHTS, TEST = "inference/ladder/ops/digits.safetensors", "tests/data/digits_test.safetensors"
+WEIGHTS, TEST = "inference/baselines/ops/digits.safetensors", "tests/data/digits_test.safetensors"
 SOURCE = "Alpaydin, Kaynak: Optical Recognition of Handwritten Digits, UCI Machine Learning Repository, 1998, CC BY 4.0"
 
 

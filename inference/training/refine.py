@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the engines make of the network's matte: a guided filter along the picture's edges, then 8 bits. The definitions of inference/cpu/refine.cpp and
-inference/pixel_math.h (He, Sun, Tang, "Guided Image Filtering", 2013), in double precision."""
+"""What the engines make of the network's matte: a guided filter along the picture's edges, then 8 bits. The definitions of inference/matting/refine.cpp and
+inference/core/pixel_math.h (He, Sun, Tang, "Guided Image Filtering", 2013), in double precision."""
 import math
 
 import torch
@@ -14,7 +14,7 @@ WINDOW = 2  # half the filter's window in the network's pixels
 
 
 def taps(inputs, outputs, device):
-    """The matrix [outputs, inputs] of inference/cpu/resample.h: what share of each input an output takes."""
+    """The matrix [outputs, inputs] of inference/matting/resample.h: what share of each input an output takes."""
     scale = inputs / outputs
     at = torch.arange(outputs, dtype=torch.float64, device=device).view(-1, 1)
     cell = torch.arange(inputs, dtype=torch.float64, device=device).view(1, -1)

@@ -7,11 +7,11 @@
 
 #include <benchmark/benchmark.h>
 
-#include "inference/cpu/composite.h"
+#include "inference/core/parallel.h"
 #include "inference/cpu/cpu_network.h"
-#include "inference/cpu/refine.h"
-#include "inference/cpu/resample.h"
-#include "inference/parallel.h"
+#include "inference/matting/composite.h"
+#include "inference/matting/refine.h"
+#include "inference/matting/resample.h"
 #include "tests/support/model_file.h"
 #include "tests/support/scene.h"
 

@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "inference/core/error.h"
 #include "inference/cpu/cpu_network.h"
-#include "inference/error.h"
 #include "inference/model/read_model.h"
 
 namespace matte {

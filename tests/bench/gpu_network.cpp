@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <string>
 
-#include "inference/cuda/conv_tune.h"
-#include "inference/cuda/device_rates.h"
+#include "inference/cuda/conv/conv_tune.h"
+#include "inference/cuda/device/device_rates.h"
 #include "inference/cuda/network_bench.h"
 #include "inference/model/layer_cost.h"
 #include "tests/gpu/conv_case.h"

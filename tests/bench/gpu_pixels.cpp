@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "inference/cpu/refine.h"
+#include "inference/matting/refine.h"
 #include "tests/bench/gpu_timer.h"
 #include "tests/gpu/pixel_case.h"
 

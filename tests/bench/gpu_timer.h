@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "inference/cuda/cuda.h"
+#include "inference/cuda/device/cuda.h"
 
 namespace matte::bench {
 

@@ -14,8 +14,8 @@
 #include <spa/param/video/format-utils.h>
 #include <opencv2/imgcodecs.hpp>
 
-#include "inference/io/frame_convert.h"
-#include "inference/io/pipewire_format.h"
+#include "inference/media/capture/pipewire/pipewire_format.h"
+#include "inference/media/frame_convert.h"
 #include "tests/support/h264_clip.h"
 
 namespace matte::test {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/io/camera.h"
+#include "inference/media/capture/camera.h"
 
 namespace matte::test {
 

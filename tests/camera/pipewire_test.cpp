@@ -11,10 +11,10 @@
 #include <gtest/gtest.h>
 #include <spa/param/video/raw.h>
 
-#include "inference/error.h"
-#include "inference/io/frame_convert.h"
-#include "inference/io/pipewire_camera.h"
-#include "inference/io/pipewire_connection.h"
+#include "inference/core/error.h"
+#include "inference/media/capture/pipewire/pipewire_camera.h"
+#include "inference/media/capture/pipewire/pipewire_connection.h"
+#include "inference/media/frame_convert.h"
 #include "tests/camera/fake_camera.h"
 #include "tests/support/eventually.h"
 #include "tests/support/h264_clip.h"

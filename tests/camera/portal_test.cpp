@@ -10,10 +10,10 @@
 
 #include <gtest/gtest.h>
 
-#include "inference/error.h"
-#include "inference/io/camera_list.h"
-#include "inference/io/camera_portal.h"
-#include "inference/io/resuming_source.h"
+#include "inference/core/error.h"
+#include "inference/media/capture/camera_list.h"
+#include "inference/media/capture/pipewire/camera_portal.h"
+#include "inference/media/resuming_source.h"
 #include "tests/camera/fake_camera.h"
 #include "tests/support/eventually.h"
 #include "tests/support/program.h"

@@ -12,10 +12,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "inference/error.h"
-#include "inference/io/camera_list.h"
-#include "inference/io/pipewire_virtual_camera.h"
-#include "inference/io/resuming_source.h"
+#include "inference/core/error.h"
+#include "inference/media/capture/camera_list.h"
+#include "inference/media/resuming_source.h"
+#include "inference/media/virtual_camera/pipewire_virtual_camera.h"
 #include "tests/camera/fake_camera.h"
 #include "tests/support/eventually.h"
 #include "tests/support/program.h"

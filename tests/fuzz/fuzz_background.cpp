@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "inference/error.h"
-#include "inference/look.h"
+#include "inference/core/error.h"
+#include "inference/core/look.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     try {

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "inference/io/orientation.h"
-#include "inference/io/picture_metadata.h"
+#include "inference/media/image/orientation.h"
+#include "inference/media/image/picture_metadata.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const int orientation = matte::exifOrientation({data, size});

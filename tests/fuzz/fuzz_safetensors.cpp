@@ -6,7 +6,7 @@
 #include <functional>
 #include <numeric>
 
-#include "inference/error.h"
+#include "inference/core/error.h"
 #include "inference/model/safetensors.h"
 #include "inference/model/unet.h"
 

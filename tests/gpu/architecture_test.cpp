@@ -2,8 +2,8 @@
 // A program of its own: everything but the probe kernel is built as always, and that one for an architecture that the
 // GPU most probably is not of. So the engine finds none of its kernels on it.
 #include "inference/cuda/cuda_engine.h"
-#include "inference/cuda/devices.h"
-#include "inference/cuda/probe.h"
+#include "inference/cuda/device/devices.h"
+#include "inference/cuda/device/probe.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/gpu/live_case.h"
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <CLI/CLI.hpp>
 
-#include "inference/cli/lab_command.h"
+#include "inference/tools/bench/lab_command.h"
 
 int main(int argc, char** argv) {
     if (argc < 2 || std::string_view(argv[1]) != "lab") {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/cuda/conv.h"
+#include "inference/cuda/conv/conv.h"
 
 namespace matte::test {
 

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "inference/cpu/closer_look.h"
-#include "inference/cpu/composite.h"
-#include "inference/cpu/refine.h"
-#include "inference/cpu/resample.h"
-#include "inference/pixel_math.h"
+#include "inference/core/pixel_math.h"
+#include "inference/matting/closer_look.h"
+#include "inference/matting/composite.h"
+#include "inference/matting/refine.h"
+#include "inference/matting/resample.h"
 #include "tests/gpu/pixel_case.h"
 
 namespace matte::test {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "inference/cuda/cuda_network.h"
-#include "inference/engine.h"
+#include "inference/engine/engine.h"
 
 namespace matte::test {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "inference/cuda/cuda_engine.h"
-#include "inference/fallback_engine.h"
+#include "inference/engine/fallback_engine.h"
 #include "tests/gpu/engine_case.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/gpu/live_case.h"

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <string>
 
-#include "inference/cuda/conv.h"
+#include "inference/cuda/conv/conv.h"
 
 namespace matte::test {
 

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "inference/cuda/devices.h"
+#include "inference/cuda/device/devices.h"
 
 int main(int argc, char** argv) {
     testing::InitGoogleTest(&argc, argv);

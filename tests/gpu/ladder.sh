@@ -18,9 +18,11 @@ nvcc=${NVCC:-nvcc}
 cuda=$(dirname "$(dirname "$(readlink -f "$(command -v "$nvcc")")")")
 device=(-std=c++20 -O3 -lineinfo --expt-relaxed-constexpr -I.)
 host=(-std=c++20 -O3 -fopenmp -I. -DMATTE_HAVE_CUDA=1 -DMATTE_HAVE_SM90=1 "-DMATTE_TEST_DATA=\\\"tests/data\\\"" "-DMATTE_SOURCE_DATA=\\\"resources\\\"" -isystem "$cuda/include")
-kernels=(inference/ladder/*.cu inference/ladder/ops/*.cu inference/cuda/{conv_mma,conv_sm90,conv_fp32,conv_direct,head}.cu)
-hosts=(inference/ladder/*.cpp inference/ladder/ops/*.cpp inference/cli/lab_command.cpp inference/cpu/processor_rates.cpp inference/cuda/{conv,conv_pack,conv_config,conv_sm90_config,conv_sm90_launch,tensor_map,cuda_network,devices}.cpp
-  inference/model/{unet,safetensors,layer_cost,known_answer,default_model}.cpp tests/support/{oracle,ladder_case,model_file}.cpp tests/unit/ladder_{test,bottleneck_test,operations_test,single_test}.cpp tests/gpu/check_ladder.cpp)
+kernels=(inference/baselines/*/*.cu inference/cuda/conv/{conv_mma,conv_sm90,conv_fp32,conv_direct,head}.cu)
+hosts=(inference/baselines/*.cpp inference/baselines/{cpu,gpu,lab,ops}/*.cpp inference/core/{image,parallel}.cpp inference/tools/bench/lab_command.cpp
+  inference/cpu/processor_rates.cpp inference/cuda/cuda_network.cpp inference/cuda/conv/{conv,conv_pack,conv_config,conv_sm90_config,conv_sm90_launch}.cpp
+  inference/cuda/device/{tensor_map,devices}.cpp inference/model/{unet,safetensors,layer_cost,known_answer,default_model}.cpp
+  tests/support/{oracle,ladder_case,model_file}.cpp tests/unit/baselines/ladder_{test,bottleneck_test,operations_test,single_test}.cpp tests/gpu/check_ladder.cpp)
 absent='/(cpu_onednn|gpu_absent)\.cpp$' # what this build goes without
 
 build() {

@@ -9,9 +9,9 @@
 #include <random>
 #include <thread>
 
-#include "inference/cpu/resample.h"
-#include "inference/fallback_engine.h"
-#include "inference/io/frame_pool.h"
+#include "inference/core/frame_pool.h"
+#include "inference/engine/fallback_engine.h"
+#include "inference/matting/resample.h"
 #include "tests/gpu/engine_case.h"
 #include "tests/gpu/live_case.h"
 

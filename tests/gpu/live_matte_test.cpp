@@ -8,13 +8,13 @@
 #include <limits>
 #include <random>
 
-#include "inference/cpu/composite.h"
-#include "inference/cpu/people.h"
-#include "inference/cpu/refine.h"
-#include "inference/cpu/steady.h"
-#include "inference/cuda/guard.h"
-#include "inference/cuda/people.h"
-#include "inference/cuda/steady.h"
+#include "inference/cuda/pixels/guard.h"
+#include "inference/cuda/pixels/people.h"
+#include "inference/cuda/pixels/steady.h"
+#include "inference/matting/composite.h"
+#include "inference/matting/people.h"
+#include "inference/matting/refine.h"
+#include "inference/matting/steady.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/gpu/pixel_case.h"
 

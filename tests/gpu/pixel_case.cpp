@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "inference/cpu/refine.h"
+#include "inference/matting/refine.h"
 
 namespace matte::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/cuda/pixels.h"
+#include "inference/cuda/pixels/pixels.h"
 
 namespace matte::test {
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "inference/cpu/composite.h"
-#include "inference/cpu/refine.h"
-#include "inference/cpu/resample.h"
+#include "inference/matting/composite.h"
+#include "inference/matting/refine.h"
+#include "inference/matting/resample.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/gpu/pixel_case.h"
 

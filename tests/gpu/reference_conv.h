@@ -3,7 +3,7 @@
 // tests' problems are too large for a CPU loop. Activations [N, H, W, channels], dense floats.
 #pragma once
 
-#include "inference/cuda/conv.h"
+#include "inference/cuda/conv/conv.h"
 
 namespace matte::test {
 

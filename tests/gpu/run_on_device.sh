@@ -33,10 +33,11 @@ compile() {
   cuda=$(dirname "$(dirname "$(readlink -f "$(command -v "$nvcc")")")")
   local device=(-std=c++20 -O3 -lineinfo --expt-relaxed-constexpr -I.)
   local host=(-std=c++20 -O2 -fopenmp -I. -isystem "$cuda/include" -isystem "$gtest/include" -idirafter "$json" -DMATTE_HAVE_CUDA=1
-    "-DMATTE_CUDA_ARCHITECTURES=\\\"$sm\\\"" "-DMATTE_KERNEL_VERSION=\\\"$(cat inference/cuda/conv* inference/cuda/*.cuh | sha256sum | cut -c1-8)\\\"")
+    "-DMATTE_CUDA_ARCHITECTURES=\\\"$sm\\\"" "-DMATTE_KERNEL_VERSION=\\\"$(cat inference/cuda/conv/* inference/cuda/*/*.cuh | sha256sum | cut -c1-8)\\\"")
   [ "$sm" = 90 ] && host+=(-DMATTE_HAVE_SM90=1)
   [ "$sm" = 90 ] || absent='_sm90(_launch\.cpp|\.cu)$' other=90
-  local sources=(inference/cuda/*.cu inference/cuda/*.cpp inference/{fallback_engine,image,look,parallel,self_test}.cpp inference/io/{atomic_file,frame_pool,part_file,synthetic_person}.cpp
+  local sources=(inference/cuda/*/*.cu inference/cuda/*.cpp inference/cuda/*/*.cpp inference/engine/*.cpp inference/matting/*.cpp
+    inference/core/{atomic_file,frame_pool,image,look,parallel,part_file,synthetic_person}.cpp
     inference/model/{known_answer,layer_cost,safetensors,unet}.cpp tests/gpu/*_case.cpp tests/gpu/reference_conv.cu tests/support/{model_file,oracle}.cpp)
   for source in inference/cpu/*.cpp; do grep -q dnnl "$source" || sources+=("$source"); done
   for source in "${sources[@]}"; do
@@ -51,7 +52,7 @@ compile() {
   local mains=(tests/gpu/*_test.cpp tests/gpu/gpu_main.cpp tests/bench/{gpu_network,gpu_conv,gpu_pixels}.cpp)
   for source in "${mains[@]}"; do jobs+=("g++ ${host[*]} -c $source -o $(object "$source")"); done
   jobs+=("g++ -std=c++20 -O2 -I$gtest -I$gtest/include -c $gtest/src/gtest-all.cc -o $folder/gtest.o")
-  jobs+=("$nvcc ${device[*]} -gencode=arch=compute_$other,code=sm_$other -c inference/cuda/probe.cu -o $folder/probe_other.o")
+  jobs+=("$nvcc ${device[*]} -gencode=arch=compute_$other,code=sm_$other -c inference/cuda/device/probe.cu -o $folder/probe_other.o")
   printf '%s\n' "${jobs[@]}" | xargs -P "${JOBS:-$(nproc)}" -d '\n' -I{} sh -c '{}' || return 1
   rm -f "$folder/library.a" && ar rcs "$folder/library.a" "${library[@]}" || return 1
   local link=("$nvcc" -Xcompiler -fopenmp) tests=()

@@ -5,7 +5,7 @@
 #include <map>
 #include <memory>
 
-#include "inference/cuda/conv_tune.h"
+#include "inference/cuda/conv/conv_tune.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/gpu/network_case.h"
 #include "tests/support/scratch_folder.h"

@@ -9,9 +9,9 @@
 #include <atomic>
 #include <mutex>
 
-#include "gui/camera_feed.h"
-#include "gui/live_control.h"
-#include "inference/error.h"
+#include "gui/live/camera_feed.h"
+#include "gui/live/live_control.h"
+#include "inference/core/error.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/live_fixture.h"
 

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "gui/command_line.h"
-#include "gui/document.h"
-#include "gui/screen_check.h"
-#include "gui/settings.h"
-#include "gui/view_transform.h"
+#include "gui/app/command_line.h"
+#include "gui/app/screen_check.h"
+#include "gui/app/settings.h"
+#include "gui/photo/document.h"
+#include "gui/window/view_transform.h"
 #include "tests/gui/groups.h"
 #include "tests/support/scratch_folder.h"
 

@@ -9,11 +9,11 @@
 
 #include <future>
 
-#include "gui/canvas.h"
-#include "gui/driven_run.h"
-#include "gui/progress_pill.h"
-#include "gui/viewport.h"
-#include "inference/error.h"
+#include "gui/app/driven_run.h"
+#include "gui/widgets/progress_pill.h"
+#include "gui/window/canvas.h"
+#include "gui/window/viewport.h"
+#include "inference/core/error.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/live_fixture.h"
 

@@ -13,12 +13,12 @@
 #include <cstdlib>
 #include <vector>
 
-#include "gui/banner.h"
-#include "gui/canvas.h"
-#include "gui/file_dialogs.h"
-#include "gui/look_panel.h"
-#include "gui/slider_row.h"
-#include "inference/io/image_file.h"
+#include "gui/app/file_dialogs.h"
+#include "gui/panels/look_panel.h"
+#include "gui/widgets/banner.h"
+#include "gui/widgets/slider_row.h"
+#include "gui/window/canvas.h"
+#include "inference/media/image/image_file.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/window_fixture.h"
 #include "tests/support/model_file.h"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <thread>
 
-#include "inference/error.h"
+#include "inference/core/error.h"
 
 namespace matte::test {
 namespace {

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <string>
 
-#include "inference/engine.h"
+#include "inference/engine/engine.h"
 
 namespace matte::test {
 

@@ -16,11 +16,11 @@
 #include <functional>
 #include <random>
 
-#include "gui/live_control.h"
-#include "gui/profiles.h"
-#include "gui/viewport.h"
-#include "inference/ladder/live/switching_engine.h"
-#include "inference/live/live_engine.h"
+#include "gui/live/live_control.h"
+#include "gui/live/profiles.h"
+#include "gui/window/viewport.h"
+#include "inference/backends/live_engine.h"
+#include "inference/baselines/live/switching_engine.h"
 #include "inference/model/default_model.h"
 #include "inference/model/safetensors.h"
 #include "tests/gui/groups.h"

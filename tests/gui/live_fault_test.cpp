@@ -11,15 +11,15 @@
 
 #include <future>
 
-#include "gui/banner.h"
-#include "gui/camera_light.h"
-#include "gui/canvas.h"
-#include "gui/live_control.h"
-#include "gui/live_page.h"
-#include "gui/live_report.h"
-#include "gui/snapshots.h"
-#include "gui/status_line.h"
-#include "gui/viewport.h"
+#include "gui/live/camera_light.h"
+#include "gui/live/live_control.h"
+#include "gui/live/live_page.h"
+#include "gui/live/live_report.h"
+#include "gui/live/snapshots.h"
+#include "gui/widgets/banner.h"
+#include "gui/window/canvas.h"
+#include "gui/window/status_line.h"
+#include "gui/window/viewport.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/live_fixture.h"
 

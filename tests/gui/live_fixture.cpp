@@ -3,7 +3,7 @@
 
 #include <QTest>
 
-#include "gui/live_control.h"
+#include "gui/live/live_control.h"
 
 namespace matte::test {
 namespace {

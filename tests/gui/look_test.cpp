@@ -9,10 +9,10 @@
 
 #include <cstdlib>
 
-#include "gui/look_panel.h"
-#include "gui/profiles.h"
-#include "gui/slider_row.h"
-#include "gui/toggle.h"
+#include "gui/live/profiles.h"
+#include "gui/panels/look_panel.h"
+#include "gui/widgets/slider_row.h"
+#include "gui/widgets/toggle.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/window_fixture.h"
 

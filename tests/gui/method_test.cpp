@@ -10,14 +10,14 @@
 
 #include <algorithm>
 
-#include "gui/canvas.h"
-#include "gui/command_line.h"
-#include "gui/driven_run.h"
-#include "gui/live_control.h"
-#include "gui/method_row.h"
-#include "gui/timing_overlay.h"
-#include "inference/error.h"
-#include "inference/ladder/live/switching_engine.h"
+#include "gui/app/command_line.h"
+#include "gui/app/driven_run.h"
+#include "gui/live/live_control.h"
+#include "gui/panels/method_row.h"
+#include "gui/timing/timing_overlay.h"
+#include "gui/window/canvas.h"
+#include "inference/baselines/live/switching_engine.h"
+#include "inference/core/error.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/window_fixture.h"
 #include "tests/support/model_file.h"

@@ -12,9 +12,9 @@
 
 #include <future>
 
-#include "gui/live_control.h"
-#include "gui/look_panel.h"
-#include "gui/profiles.h"
+#include "gui/live/live_control.h"
+#include "gui/live/profiles.h"
+#include "gui/panels/look_panel.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/live_fixture.h"
 

@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "inference/exit_code.h"
+#include "inference/core/exit_code.h"
 #include "tests/gui/groups.h"
 #include "tests/support/model_file.h"
 #include "tests/support/program.h"

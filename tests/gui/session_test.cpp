@@ -4,8 +4,8 @@
 #include <QSignalSpy>
 #include <QTest>
 
-#include "gui/photo_session.h"
-#include "inference/io/image_file.h"
+#include "gui/photo/photo_session.h"
+#include "inference/media/image/image_file.h"
 #include "tests/gui/fake_engine.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/window_fixture.h"

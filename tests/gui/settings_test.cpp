@@ -8,11 +8,11 @@
 
 #include <cmath>
 
-#include "gui/banner.h"
-#include "gui/canvas.h"
-#include "gui/live_control.h"
-#include "gui/profiles.h"
-#include "gui/window_bars.h"
+#include "gui/live/live_control.h"
+#include "gui/live/profiles.h"
+#include "gui/widgets/banner.h"
+#include "gui/window/canvas.h"
+#include "gui/window/window_bars.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/window_fixture.h"
 

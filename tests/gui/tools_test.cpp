@@ -16,11 +16,11 @@
 
 #include <algorithm>
 
-#include "gui/live_control.h"
-#include "gui/look_panel.h"
-#include "gui/profiles.h"
-#include "gui/tool_row.h"
-#include "gui/window_bars.h"
+#include "gui/live/live_control.h"
+#include "gui/live/profiles.h"
+#include "gui/panels/look_panel.h"
+#include "gui/window/tool_row.h"
+#include "gui/window/window_bars.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/live_fixture.h"
 

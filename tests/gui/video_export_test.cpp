@@ -9,12 +9,12 @@
 #include <QTest>
 #include <QTimer>
 
-#include "gui/canvas.h"
-#include "gui/file_dialogs.h"
-#include "gui/live_control.h"
-#include "gui/progress_pill.h"
-#include "gui/video_exporter.h"
-#include "inference/io/video_reader.h"
+#include "gui/app/file_dialogs.h"
+#include "gui/live/live_control.h"
+#include "gui/live/video_exporter.h"
+#include "gui/widgets/progress_pill.h"
+#include "gui/window/canvas.h"
+#include "inference/media/video/video_reader.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/window_fixture.h"
 #include "tests/support/video_file.h"

@@ -8,12 +8,12 @@
 
 #include <set>
 
-#include "gui/banner.h"
-#include "gui/canvas.h"
-#include "gui/live_control.h"
-#include "gui/look_panel.h"
-#include "gui/picture_well.h"
-#include "gui/profiles.h"
+#include "gui/live/live_control.h"
+#include "gui/live/profiles.h"
+#include "gui/panels/look_panel.h"
+#include "gui/panels/picture_well.h"
+#include "gui/widgets/banner.h"
+#include "gui/window/canvas.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/live_fixture.h"
 #include "tests/support/video_file.h"

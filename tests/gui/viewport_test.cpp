@@ -10,8 +10,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "gui/viewport.h"
-#include "inference/error.h"
+#include "gui/window/viewport.h"
+#include "inference/core/error.h"
 #include "tests/gui/groups.h"
 
 namespace matte::test {

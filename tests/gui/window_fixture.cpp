@@ -8,10 +8,10 @@
 
 #include <fstream>
 
-#include "gui/banner.h"
-#include "gui/canvas.h"
-#include "gui/viewport.h"
-#include "inference/io/image_file.h"
+#include "gui/widgets/banner.h"
+#include "gui/window/canvas.h"
+#include "gui/window/viewport.h"
+#include "inference/media/image/image_file.h"
 
 namespace matte::test {
 

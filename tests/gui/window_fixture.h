@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "gui/main_window.h"
+#include "gui/window/main_window.h"
 #include "tests/gui/fake_engine.h"
 #include "tests/support/scratch_folder.h"
 

@@ -16,13 +16,13 @@
 #include <cmath>
 #include <limits>
 
-#include "gui/banner.h"
-#include "gui/canvas.h"
-#include "gui/look_panel.h"
-#include "gui/progress_pill.h"
-#include "gui/slider_row.h"
-#include "gui/status_line.h"
-#include "gui/viewport.h"
+#include "gui/panels/look_panel.h"
+#include "gui/widgets/banner.h"
+#include "gui/widgets/progress_pill.h"
+#include "gui/widgets/slider_row.h"
+#include "gui/window/canvas.h"
+#include "gui/window/status_line.h"
+#include "gui/window/viewport.h"
 #include "inference/model/safetensors.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/window_fixture.h"

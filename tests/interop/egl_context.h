@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "inference/image.h"
+#include "inference/core/image.h"
 
 namespace matte::test {
 

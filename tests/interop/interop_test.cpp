@@ -14,9 +14,9 @@
 #include "tests/interop/egl_context.h"
 
 #ifdef MATTE_HAVE_CUDA
-#include "inference/cuda/cuda.h"
+#include "inference/cuda/device/cuda.h"
+#include "inference/cuda/device/devices.h"
 #include "inference/cuda/device_picture.h"
-#include "inference/cuda/devices.h"
 #endif
 
 namespace matte::test {

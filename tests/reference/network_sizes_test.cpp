@@ -9,9 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include "inference/core/synthetic_person.h"
 #include "inference/cpu/cpu_network.h"
-#include "inference/cpu/resample.h"
-#include "inference/io/synthetic_person.h"
+#include "inference/matting/resample.h"
 #include "inference/model/safetensors.h"
 #include "inference/model/unet.h"
 

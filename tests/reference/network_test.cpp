@@ -9,10 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include "inference/core/error.h"
+#include "inference/core/parallel.h"
 #include "inference/cpu/cpu_network.h"
-#include "inference/error.h"
 #include "inference/model/unet.h"
-#include "inference/parallel.h"
 #include "tests/support/model_file.h"
 #include "tests/support/oracle.h"
 

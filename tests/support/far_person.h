@@ -5,8 +5,8 @@
 #include <cstring>
 #include <memory>
 
-#include "inference/image.h"
-#include "inference/io/synthetic_person.h"
+#include "inference/core/image.h"
+#include "inference/core/synthetic_person.h"
 
 namespace matte::test {
 

@@ -8,7 +8,7 @@
 
 #include <dlfcn.h>
 
-#include "inference/io/ffmpeg.h"
+#include "inference/media/video/ffmpeg.h"
 
 namespace matte::test {
 namespace {

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "inference/error.h"
-#include "inference/io/frame_clock.h"
-#include "inference/io/synthetic_person.h"
+#include "inference/core/error.h"
+#include "inference/core/synthetic_person.h"
+#include "inference/media/frame_clock.h"
 
 namespace matte::test {
 namespace {

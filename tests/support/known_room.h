@@ -6,8 +6,8 @@
 #include <atomic>
 #include <memory>
 
-#include "inference/engine.h"
-#include "inference/io/frame_source.h"
+#include "inference/engine/engine.h"
+#include "inference/media/frame_source.h"
 
 namespace matte::test {
 

@@ -2,7 +2,7 @@
 // Random blocks for the ladder's tests, with what the oracle says of them. Any thread.
 #pragma once
 
-#include "inference/ladder/model.h"
+#include "inference/baselines/model.h"
 
 namespace matte::test {
 

@@ -7,7 +7,7 @@
 
 #include <opencv2/imgcodecs.hpp>
 
-#include "inference/io/tiff_directory.h"
+#include "inference/media/image/tiff_directory.h"
 
 namespace matte::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/image.h"
+#include "inference/core/image.h"
 
 namespace matte::test {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "inference/pixel_math.h"
+#include "inference/core/pixel_math.h"
 
 namespace matte::test {
 namespace {

@@ -2,7 +2,7 @@
 // A made-up portrait whose matte is known: a person-shaped blob with strands of hair over a coloured room. Any thread.
 #pragma once
 
-#include "inference/image.h"
+#include "inference/core/image.h"
 
 namespace matte::test {
 

@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "inference/error.h"
+#include "inference/core/error.h"
 
 namespace matte::test {
 namespace {

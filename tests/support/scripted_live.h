@@ -10,8 +10,8 @@
 #include <mutex>
 #include <string>
 
-#include "inference/engine.h"
-#include "inference/io/frame_source.h"
+#include "inference/engine/engine.h"
+#include "inference/media/frame_source.h"
 
 namespace matte::test {
 

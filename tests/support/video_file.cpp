@@ -8,7 +8,7 @@
 #include <opencv2/core.hpp>
 #include <opencv2/videoio.hpp>
 
-#include "inference/io/ffmpeg.h"
+#include "inference/media/video/ffmpeg.h"
 
 namespace matte::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "inference/image.h"
+#include "inference/core/image.h"
 
 namespace matte::test {
 

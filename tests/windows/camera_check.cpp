@@ -11,10 +11,10 @@
 
 #include <mferror.h>
 
-#include "inference/error.h"
-#include "inference/io/camera_list.h"
-#include "inference/io/jpeg_decoder.h"
-#include "inference/io/media_foundation_camera.h"
+#include "inference/core/error.h"
+#include "inference/media/capture/camera_list.h"
+#include "inference/media/capture/media_foundation/media_foundation_camera.h"
+#include "inference/media/image/jpeg_decoder.h"
 #include "tests/windows/fake_camera.h"
 
 namespace matte {

@@ -7,7 +7,7 @@
 
 #include <mferror.h>
 
-#include "inference/io/counted.h"
+#include "inference/media/capture/media_foundation/counted.h"
 
 namespace matte::test {
 namespace {

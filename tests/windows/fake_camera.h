@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/io/media_foundation_device.h"
+#include "inference/media/capture/media_foundation/media_foundation_device.h"
 
 namespace matte::test {
 

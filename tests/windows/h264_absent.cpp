@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // On Windows a camera's H264 is decoded by Media Foundation before it gets here (media_foundation_camera.cpp), and
 // this check has no FFmpeg.
-#include "inference/error.h"
-#include "inference/io/h264_decoder.h"
+#include "inference/core/error.h"
+#include "inference/media/video/h264_decoder.h"
 
 namespace matte {
 

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// matte: the window.
+#include <QIcon>
+#include <QMessageBox>
+#include <QSettings>
+#include <QSurfaceFormat>
+
+#include <cstdio>
+#include <new>
+
+#include "gui/app/application.h"
+#include "gui/app/command_line.h"
+#include "gui/app/screen_check.h"
+#include "gui/app/termination.h"
+#include "gui/widgets/banner.h"
+#include "gui/window/canvas.h"
+#include "gui/window/drawing_device.h"
+#include "gui/window/main_window.h"
+#include "gui/window/viewport.h"
+#include "inference/backends/live_engine.h"
+#include "inference/baselines/live/switching_engine.h"
+#include "inference/core/process.h"
+#include "inference/model/default_model.h"
+#include "inference/model/read_model.h"
+
+namespace {
+
+std::shared_ptr<const matte::ladder::Model> loadModel(const std::string& model) {
+    return std::make_shared<const matte::ladder::Model>(matte::ladder::Model::load(matte::readModel(model)));
+}
+
+matte::PhotoSession::EngineFactory photoEngine(const matte::CommandLine& line) {
+    return [options = line.engine, method = line.method, model = line.model.toStdString()] {
+        if (method) return matte::ladder::makeMethodEngine(*method, loadModel(model), options);
+        return matte::Engine::create(matte::loadNetwork(model), options);
+    };
+}
+
+matte::PhotoSession::EngineFactory videoEngine(const matte::CommandLine& line) {
+    return [options = line.engine, model = line.model.toStdString()] {
+        return matte::Engine::create(matte::loadNetwork(model), options);
+    };
+}
+
+/// `methods` says by which method its network runs.
+matte::PhotoSession::EngineFactory liveEngine(const matte::CommandLine& line,
+                                              const std::shared_ptr<matte::ladder::MethodSwitch>& methods,
+                                              const std::shared_ptr<const matte::DrawingDevice>& drawing) {
+    return
+        [given = line.engine, named = line.model.toStdString(), methods, drawing]() -> std::unique_ptr<matte::Engine> {
+            matte::EngineOptions options = given;
+            options.windowsDevice = drawing->uuid();
+            auto engine = matte::makeLiveEngine(named, options);
+            const bool isLite = named.empty() && engine->info().kind == matte::EngineKind::cpu;
+            const std::string model = isLite ? matte::kLiteModel : named;
+            const matte::ladder::SwitchingEngine::Setup setup{[model] { return loadModel(model); }, options};
+            return std::make_unique<matte::ladder::SwitchingEngine>(std::move(engine), setup, methods);
+        };
+}
+
+QSurfaceFormat coreProfile() {
+    QSurfaceFormat format;
+    format.setVersion(3, 3);
+    format.setProfile(QSurfaceFormat::CoreProfile);
+    format.setDepthBufferSize(0);
+    format.setSwapInterval(0);  // the desktop composes without tearing; waiting here would hold up the keys
+    return format;
+}
+
+/// argc and argv for QApplication, which refers to them until its end.
+class QtArguments {
+public:
+    explicit QtArguments(const QStringList& arguments) {
+        for (const QString& argument : arguments) texts_.push_back(argument.toLocal8Bit());
+        for (QByteArray& text : texts_) pointers_.push_back(text.data());
+        count_ = int(pointers_.size());
+        pointers_.push_back(nullptr);
+    }
+    [[nodiscard]] int& count() { return count_; }
+    [[nodiscard]] char** values() { return pointers_.data(); }
+
+private:
+    std::vector<QByteArray> texts_;
+    std::vector<char*> pointers_;
+    int count_ = 0;
+};
+
+int run(int argc, char** argv) {
+    const QStringList arguments(argv, argv + argc);
+    const auto line = matte::parseCommandLine(arguments);
+    if (line.exitCode) return *line.exitCode;
+    if (const QString problem = matte::displayProblem(line.forQt); !problem.isEmpty()) {
+        matte::complain(problem);
+        return matte::kExitEngine;
+    }
+
+    QSurfaceFormat::setDefaultFormat(coreProfile());
+    QCoreApplication::setOrganizationName("matte");
+    QCoreApplication::setApplicationName("matte");
+    QCoreApplication::setApplicationVersion(MATTE_VERSION);
+    QGuiApplication::setApplicationDisplayName("Matte");
+    QGuiApplication::setDesktopFileName(MATTE_APP_ID);
+    QtArguments forQt(line.forQt);  // it would take some of ours: a file after -- may be called -reverse
+    matte::Application app(forQt.count(), forQt.values());
+    QApplication::setWindowIcon(QIcon(":/icons/app-128.png"));
+    const matte::Termination termination;
+    QObject::connect(&termination, &matte::Termination::wanted, &app, [] { QCoreApplication::exit(matte::kExitOk); });
+    if (const QString problem = matte::openGlProblem(); !problem.isEmpty()) {
+        matte::complain(problem);
+        if (line.orders.frames == 0) QMessageBox::critical(nullptr, "Matte", problem);  // somebody may be there
+        return matte::kExitEngine;
+    }
+
+    QSettings own(QSettings::IniFormat, QSettings::UserScope, "matte", "matte");
+    QSettings named(line.config, QSettings::IniFormat);
+    const auto methods = std::make_shared<matte::ladder::MethodSwitch>(line.method);
+    const auto drawing = std::make_shared<matte::DrawingDevice>();
+    const matte::Startup startup{.background = line.background,
+                                 .makeLiveEngine = liveEngine(line, methods, drawing),
+                                 .makeVideoEngine = videoEngine(line),
+                                 .methods = methods,
+                                 .models = matte::modelFiles(line.model.toStdString()),
+                                 .interop = line.interop,
+                                 .keepSettings = line.orders.frames == 0};  // a counted run changes nothing
+    QSettings& store = line.config.isEmpty() ? own : named;
+    const bool firstStart = !store.contains("version");
+    matte::MainWindow window(photoEngine(line), store, startup);
+    QObject::connect(&window.canvas().viewport(), &matte::Viewport::deviceKnown, &window,
+                     [drawing](const std::string& uuid) { drawing->set(uuid); });
+    if (firstStart) window.setMode(matte::Mode::live);  // its page says what was found and what is missing
+    if (!line.photo.isEmpty()) window.openPhoto(matte::PhotoSource::fromFile(line.photo));
+    matte::DrivenRun driven(window, line.orders);
+    QObject::connect(&driven, &matte::DrivenRun::ended, &app, &QCoreApplication::exit, Qt::QueuedConnection);
+    QObject::connect(&termination, &matte::Termination::wanted, &window, [&driven, &window] {
+        driven.interrupt();
+        window.closeNow();
+    });
+    QObject::connect(&app, &matte::Application::failed, &window.canvas().banner(), &matte::Banner::showError);
+    window.show();
+    window.actions()[matte::ActionId::virtualCamera]->setChecked(line.virtualCamera);
+    driven.begin();
+    const int code = QApplication::exec();
+    store.sync();
+    if (store.status() == QSettings::AccessError) {
+        matte::complain(QString("The settings could not be written to %1: make the file and its folder writable.")
+                            .arg(store.fileName()));
+    }
+    return code == 0 ? driven.finish() : code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    matte::prepareProcess("matte");
+    try {
+        return run(argc, argv);
+    } catch (const matte::Error& error) {
+        matte::complain(error.what());
+        return matte::exitCodeOf(error.area);
+    } catch (const std::bad_alloc&) {
+        std::fputs("matte: There is not enough memory: close other programs.\n", stderr);
+    } catch (const std::exception& error) {
+        matte::complain(QString("Something unexpected happened (%1): please report it.").arg(error.what()));
+    }
+    return matte::kExitUnexpected;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// SettingsFile: writes the settings soon after they have changed, so that neither a log-out nor a crash loses them. The
+// file is written beside the old one and takes its place once it is whole. GUI thread.
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+
+#include <functional>
+#include <optional>
+
+#include "gui/app/settings.h"
+
+namespace matte {
+
+class SettingsFile : public QObject {
+    Q_OBJECT
+    Q_DISABLE_COPY_MOVE(SettingsFile)
+
+public:
+    /// `now` tells what is to be remembered. `read`: what `store` holds; nothing when that was damaged: then it is kept
+    /// beside, and written anew.
+    SettingsFile(QSettings& store, std::function<Settings()> now, std::optional<Settings> read);
+    /// Something may have changed: it is written within half a second, if so.
+    void note();
+    /// Writes at once what was not written yet.
+    void write();
+    [[nodiscard]] QString copyOfDamaged() const;
+    /// Whether the damaged file could be kept there.
+    [[nodiscard]] bool hasCopyOfDamaged() const { return hasCopy_; }
+
+Q_SIGNALS:
+    /// Told once, until it succeeds again.
+    void failed(const QString& sentence);
+
+private:
+    QSettings& store_;
+    std::function<Settings()> now_;
+    std::optional<Settings> written_;
+    QTimer soon_;
+    bool hasFailed_ = false, hasCopy_ = false;
+};
+
+}  // namespace matte

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/live/camera_feed.h"
+
+#include <chrono>
+#include <utility>
+
+#include "inference/core/error.h"
+#include "inference/core/guard.h"
+
+namespace matte {
+namespace {
+
+/// A picture that can't be fetched from its device is left out: another engine takes over.
+void show(VirtualCamera& camera, const LiveSession::Live& live) {
+    std::shared_ptr<const Image> image;
+    try {
+        if (live) image = live->picture->image();
+    } catch (const Error&) {
+        return;
+    }
+    if (image) {
+        camera.show(image->view());
+    } else {
+        camera.showNothing();
+    }
+}
+
+/// How soon somebody who begins to watch, or the camera's end, is noticed.
+constexpr std::chrono::milliseconds kLook{50};
+
+}  // namespace
+
+CameraFeed::CameraFeed(Open open, QObject* parent) : QObject(parent), open_(std::move(open)) {}
+
+CameraFeed::~CameraFeed() {
+    stop();
+}
+
+void CameraFeed::start() {
+    stop();
+    const auto tell = [this](const char* sentence, Area) { Q_EMIT failed(sentence); };
+    guarded(
+        [&] {
+            thread_ = startThread(
+                "a virtual camera", Area::output, [this, run = run_](const std::stop_token& stop) { work(stop, run); },
+                untold);
+        },
+        tell);
+}
+
+void CameraFeed::stop() {
+    ++run_;
+    thread_.request_stop();
+    if (thread_.joinable()) thread_.join();
+    thread_ = {};
+    isWatched_ = false;
+}
+
+void CameraFeed::setPicture(const LiveSession::Live& live) {
+    {
+        const std::scoped_lock lock(mutex_);
+        live_ = live;
+        changed_ = true;
+    }
+    wake_.notify_one();
+}
+
+void CameraFeed::work(const std::stop_token& stop, int run) {
+    const auto say = [this, run](auto news) {
+        QMetaObject::invokeMethod(this, [this, run, news] {
+            if (run == run_) news();
+        });
+    };
+    const auto tell = [&](const QString& problem) {
+        if (problem.isEmpty()) return;
+        say([this, problem] {
+            this->stop();
+            Q_EMIT failed(problem);
+        });
+    };
+    const auto serve = [&] {
+        const auto camera = open_(stop);
+        QStringList names;
+        for (const auto& name : camera->names()) names.append(QString::fromStdString(name));
+        names.removeDuplicates();
+        say([this, names] { Q_EMIT started(names); });
+        feed(*camera, stop);
+        tell(QString::fromStdString(camera->problem()));
+    };
+    guarded(serve, [&](const char* sentence, Area) { tell(sentence); });
+}
+
+void CameraFeed::feed(VirtualCamera& camera, const std::stop_token& stop) {
+    bool wasWatched = false;
+    while (!stop.stop_requested() && camera.problem().empty()) {
+        LiveSession::Live live;
+        bool changed = false;
+        {
+            std::unique_lock lock(mutex_);
+            wake_.wait_for(lock, stop, kLook, [this] { return changed_; });
+            live = live_;
+            changed = std::exchange(changed_, false);
+        }
+        const bool isWatched = isWatched_ = camera.isWatched();
+        if (isWatched && (changed || !wasWatched)) show(camera, live);
+        wasWatched = isWatched;
+    }
+}
+
+}  // namespace matte

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/live/live_session.h"
+
+#include <utility>
+
+namespace matte {
+namespace {
+
+bool same(const LiveStatus& one, const LiveStatus& other) {
+    return one.state == other.state && one.capturing == other.capturing && one.sourceProblem == other.sourceProblem &&
+           one.engineProblem == other.engineProblem && one.matteProblem == other.matteProblem &&
+           one.backgroundProblem == other.backgroundProblem && one.personHidden == other.personHidden &&
+           one.source.size == other.source.size && one.source.name == other.source.name &&
+           one.source.rate == other.source.rate && one.source.format == other.source.format &&
+           one.engine.name == other.engine.name && one.engine.reason == other.engine.reason &&
+           one.engine.warnings == other.engine.warnings;
+}
+
+}  // namespace
+
+LiveSession::LiveSession(Pipeline::MakeEngine makeEngine, OpenSource open, QObject* parent)
+    : QObject(parent), open_(std::move(open)), pipeline_(std::move(makeEngine), [this] { postNews(); }) {}
+
+void LiveSession::postNews() {
+    if (!newsPosted_.exchange(true)) QMetaObject::invokeMethod(this, &LiveSession::takeNews, Qt::QueuedConnection);
+}
+
+std::shared_ptr<const LiveSource> LiveSession::opened() const {
+    const std::scoped_lock lock(mutex_);
+    return opened_;
+}
+
+void LiveSession::start(const LiveSource& source) {
+    source_ = source;
+    on_ = shows_ = true;
+    presented_ = 0;
+    newest_.reset();
+    status_.state = LiveStatus::State::stopped;  // so that it is told, even if this run is where the last one ended
+    pipeline_.start([this, open = open_, opening = std::make_shared<const LiveSource>(source)](PixelMemory memory,
+                                                                                               std::stop_token stop) {
+        {
+            const std::scoped_lock lock(mutex_);
+            opened_ = opening;
+        }
+        postNews();
+        CaptureSettings settings = opening->capture();
+        settings.memory = memory;
+        return open(opening->spec, settings, std::move(stop));
+    });
+    takeNews();
+}
+
+void LiveSession::stop() {
+    on_ = shows_ = false;
+    newest_.reset();  // who stopped does not want to be in a snapshot either
+    pipeline_.stop();
+    takeNews();
+}
+
+void LiveSession::presented(const Live& live, double ms) {
+    pipeline_.presented(*live, ms);
+    if (!live->curtain) Q_EMIT framePresented(++presented_);
+}
+
+LiveStage LiveSession::stage() const {
+    if (!on_) return status_.capturing ? LiveStage::closing : LiveStage::off;
+    if (status_.state == LiveStatus::State::lost) return LiveStage::waiting;
+    return newest_ ? LiveStage::running : LiveStage::opening;
+}
+
+void LiveSession::takeNews() {
+    newsPosted_ = false;  // before looking: what changes from here on is told again
+    if (const Live live = pipeline_.newest(); shows_ && live && live != newest_) {
+        newest_ = live;
+        Q_EMIT pictureChanged(live);
+    }
+    if (const Live cutout = pipeline_.takeCutout()) Q_EMIT cutoutCame(cutout);
+    LiveStatus status = pipeline_.status();
+    std::shared_ptr<const LiveSource> captured = opened();
+    if (same(status, status_) && captured == captured_) return;
+    status_ = std::move(status);
+    captured_ = std::move(captured);
+    if (status_.state == LiveStatus::State::ended) on_ = false;
+    Q_EMIT statusChanged(status_);
+}
+
+}  // namespace matte

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// PictureWell: shows a picture, or a video's first, small; a click asks for another, a drop gives one. GUI thread.
+#pragma once
+
+#include <QAbstractButton>
+
+#include <memory>
+
+#include "inference/core/image.h"
+
+namespace matte {
+
+class PictureWell : public QAbstractButton {
+    Q_OBJECT
+
+public:
+    explicit PictureWell(QWidget* parent = nullptr);
+    void setPicture(std::shared_ptr<const Image> picture, const QString& name, bool moving);
+    [[nodiscard]] QSize sizeHint() const override { return {200, 118}; }
+
+Q_SIGNALS:
+    void dropped(const QString& path);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dragLeaveEvent(QDragLeaveEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+private:
+    QPixmap thumbnail_;
+    std::shared_ptr<const Image> picture_;  ///< what thumbnail_ was made of
+    bool moving_ = false, dropActive_ = false;
+};
+
+}  // namespace matte

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Actions: every command of the window, its text, icon and keys, in one table. GUI thread.
+#pragma once
+
+#include <QAction>
+#include <QList>
+#include <QObject>
+
+#include <map>
+
+#include "gui/app/settings.h"
+
+namespace matte {
+
+enum class ActionId {
+    open = 1,
+    openSample,
+    paste,
+    exportPicture,
+    exportVideo,
+    copyCutout,
+    copyPicture,
+    quit,
+    undo,
+    redo,
+    resetLook,
+    fit,
+    actualSize,
+    zoomIn,
+    zoomOut,
+    split,
+    view,
+    zoom,
+    nextView,
+    panel,
+    fullScreen,
+    photoMode,
+    liveMode,
+    live,
+    useVideo,
+    useFolder,
+    useAddress,
+    hidePerson,
+    virtualCamera,
+    snapshot,
+    snapshotCutout,
+    corner,
+    overlay,
+    trace,
+    saveStatistics,
+    mirror,
+    steady,
+    specks,
+    nearest,
+    detail,
+    wrap,
+    cleanEdges,
+    resetStand,
+    saveProfile,
+    deleteProfile,
+    shortcuts,
+    about,
+    cancel
+};
+
+/// What decides which actions have something to do.
+struct ActionContext {
+    Mode mode = Mode::photo;
+    bool photo = false;  ///< one is open
+    bool livePicture = false;
+    bool fineDetail = true;  ///< the live engine can do it
+    bool profiles = false;   ///< there are some
+    bool writesVideo = false;
+    bool canUndo = false, canRedo = false;
+};
+
+class Actions : public QObject {
+    Q_OBJECT
+
+public:
+    explicit Actions(QWidget* window);
+    [[nodiscard]] QAction* operator[](ActionId id) const { return actions_.at(id); }
+    /// In the table's order, for the shortcuts dialog.
+    [[nodiscard]] const QList<QAction*>& all() const { return ordered_; }
+    /// Enables what has something to do in this context, and nothing else: no other place enables an action.
+    void setContext(const ActionContext& context);
+
+private:
+    std::map<ActionId, QAction*> actions_;
+    QList<QAction*> ordered_;
+};
+
+}  // namespace matte

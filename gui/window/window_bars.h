@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The main window's menus and tool bar, filled from the table of actions. GUI thread.
+#pragma once
+
+#include <QObject>
+#include <QStringList>
+
+#include "gui/app/settings.h"
+#include "gui/photo/photo_session.h"
+
+class QAction;
+class QActionGroup;
+class QMainWindow;
+class QMenu;
+class QToolBar;
+
+namespace matte {
+
+class Actions;
+class SourcePicker;
+class ToolRow;
+
+class WindowBars : public QObject {
+    Q_OBJECT
+
+public:
+    WindowBars(QMainWindow& window, const Actions& actions);
+    void showRecent(const QStringList& files);
+    void showTheme(ThemeChoice choice);
+    void showZoom(double zoom);
+    void showView(Showing showing);
+    void setMode(Mode mode);
+    void showProfiles(const QList<Profile>& profiles);
+    [[nodiscard]] SourcePicker& sources() { return *sources_; }
+    [[nodiscard]] ToolRow& tools() { return *tools_; }
+    /// The menus, tools and everything else around the picture.
+    [[nodiscard]] QList<QWidget*> parts() const;
+
+Q_SIGNALS:
+    void recentChosen(const QString& path);
+    void recentCleared();
+    void themeChosen(matte::ThemeChoice choice);
+    void viewChosen(matte::Showing showing);
+    void zoomChosen(double zoom);
+    void profileChosen(int index);
+
+private:
+    void buildMenus(QMainWindow& window, const Actions& actions);
+    void buildTools(QMainWindow& window, const Actions& actions);
+    QMenu* themeMenu(QWidget* parent);
+    QMenu* viewMenu(QWidget* parent);
+    QMenu* zoomMenu(QWidget* parent, const Actions& actions);
+    void buildLiveMenu(QMainWindow& window, const Actions& actions);
+
+    QToolBar* bar_;
+    QWidget* menus_;
+    SourcePicker* sources_;
+    ToolRow* tools_;
+    QMenu* recent_;
+    QMenu* profiles_;
+    QActionGroup* themes_;
+    QActionGroup* views_;
+    QAction* view_;
+    QAction* zoom_;
+};
+
+/// What a view is called.
+[[nodiscard]] QString viewName(Showing showing);
+
+}  // namespace matte

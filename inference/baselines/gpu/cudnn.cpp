@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The yardstick: cuDNN's own convolution in single precision, where the system has it. The numbers below are cuDNN's
+// documented enumerations.
+#include <limits>
+
+#include "inference/baselines/gpu/cudnn_library.h"
+#include "inference/baselines/gpu/gpu.h"
+
+namespace matte::ladder {
+namespace {
+
+constexpr int kNchw = 0, kFloat = 0, kCrossCorrelation = 1, kFmaMath = 3, kAlgorithms = 8;
+
+void check(int status, const char* what) {
+    if (status != 0) {
+        throw Error(Area::engine,
+                    std::string("cuDNN failed in ") + what + " (" + std::to_string(status) + "): leave gpu-cudnn out.");
+    }
+}
+#define MATTE_CUDNN(function, ...) check(Cudnn::get().function(__VA_ARGS__), #function)
+
+/// Tries every algorithm once at its making and keeps the fastest. Its batch norm and ReLU are ours.
+class CudnnConv final : public Layer {
+public:
+    CudnnConv(const Filter& filter, const Shape& s) : weights_(uploaded(filter.weights)), bias_(uploaded(filter.bias)) {
+        for (Handle* descriptor : {&in_, &out_, &biasOf_}) MATTE_CUDNN(cudnnCreateTensorDescriptor, descriptor);
+        MATTE_CUDNN(cudnnCreateFilterDescriptor, &filter_);
+        MATTE_CUDNN(cudnnCreateConvolutionDescriptor, &conv_);
+        const int o = filter.outChannels;
+        MATTE_CUDNN(cudnnSetTensor4dDescriptor, in_, kNchw, kFloat, s.batch, s.channels, s.height, s.width);
+        MATTE_CUDNN(cudnnSetTensor4dDescriptor, out_, kNchw, kFloat, s.batch, o, s.height, s.width);
+        MATTE_CUDNN(cudnnSetTensor4dDescriptor, biasOf_, kNchw, kFloat, 1, o, 1, 1);
+        MATTE_CUDNN(cudnnSetFilter4dDescriptor, filter_, kFloat, kNchw, o, s.channels, 3, 3);
+        MATTE_CUDNN(cudnnSetConvolution2dDescriptor, conv_, 1, 1, 1, 1, 1, 1, kCrossCorrelation, kFloat);
+        MATTE_CUDNN(cudnnSetConvolutionMathType, conv_, kFmaMath);
+        const DeviceBuffer from(s.floats() * sizeof(float)), to(s.pixels() * std::size_t(s.batch * o) * sizeof(float));
+        chooseAlgorithm(from.as<float>(), to.as<float>());
+    }
+    void run(int, const float* in, float* out, StreamHandle stream) override {
+        MATTE_CUDNN(cudnnSetStream, Cudnn::get().handle, stream);
+        check(convolve(in, out), "cudnnConvolutionForward");
+        MATTE_CUDNN(cudnnAddTensor, Cudnn::get().handle, &one_, biasOf_, bias_.data(), &one_, out_, out);
+    }
+
+private:
+    int convolve(const float* in, float* out) const {
+        const Cudnn& cudnn = Cudnn::get();
+        return cudnn.cudnnConvolutionForward(cudnn.handle, &one_, in_, in, filter_, weights_.data(), conv_, algorithm_,
+                                             workspace_.data(), workspace_.bytes(), &zero_, out_, out);
+    }
+    void chooseAlgorithm(const float* from, float* to) {
+        const Cudnn& cudnn = Cudnn::get();
+        const Stream stream;
+        const Event start, end;
+        MATTE_CUDNN(cudnnSetStream, cudnn.handle, stream.get());
+        float bestMs = std::numeric_limits<float>::infinity();
+        int best = -1;
+        for (algorithm_ = 0; algorithm_ < kAlgorithms; ++algorithm_) {
+            if (!reserve() || convolve(from, to) != 0) continue;
+            start.record(stream.get());
+            if (convolve(from, to) != 0) continue;
+            end.record(stream.get());
+            end.wait();
+            if (end.msSince(start) < bestMs) bestMs = end.msSince(start), best = algorithm_;
+        }
+        algorithm_ = best;
+        if (best < 0 || !reserve()) throw Error(Area::engine, "cuDNN runs this layer by no algorithm: leave it out.");
+    }
+    bool reserve() {
+        constexpr std::size_t kMost = std::size_t(4) << 30;
+        std::size_t bytes = 0;
+        const Cudnn& cudnn = Cudnn::get();
+        if (cudnn.cudnnGetConvolutionForwardWorkspaceSize(cudnn.handle, in_, filter_, conv_, out_, algorithm_, &bytes))
+            return false;
+        if (bytes > kMost) return false;
+        workspace_ = DeviceBuffer();
+        workspace_ = DeviceBuffer(bytes);
+        return true;
+    }
+
+    // Descriptors live as long as the library, which is never unloaded: a benchmark makes a few dozen.
+    Handle in_ = nullptr, out_ = nullptr, biasOf_ = nullptr, filter_ = nullptr, conv_ = nullptr;
+    float one_ = 1, zero_ = 0;
+    int algorithm_ = 0;
+    DeviceBuffer weights_, bias_, workspace_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> makeCudnn(const Block& block, const Shape& in) {
+    return makeSeparate(std::make_unique<CudnnConv>(block.filter, in), gpuLayers(), block, in);
+}
+
+std::string whyNoCudnn() {
+    return Cudnn::get().missing;
+}
+
+}  // namespace matte::ladder

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rung 2 of the GPU: tiles in shared memory. A block of 16x16 threads copies an input tile of 16x16 pixels, one thread
+// a pixel, and computes the 14x14 output pixels that it suffices for; the tiles of neighbours overlap by two. Two
+// kernels:
+//
+// - the course's own: one output channel a block, one input channel between two barriers. What it saves, a modern GPU's
+//   L1 cache had already saved, and the barriers are new: see README.md;
+// - the same tiles put to use: a copied tile serves kChannels output channels, whose sums each thread keeps in
+//   registers, and kDepth input channels are copied between two barriers.
+#include "inference/baselines/gpu/gpu.h"
+
+namespace matte::ladder {
+namespace {
+
+constexpr int kInputTile = 16, kOutputTile = 14, kChannels = 16, kDepth = 4;
+
+struct Args {
+    const float *in, *weights, *bias;
+    float* out;
+    int inChannels, outChannels, height, width;
+};
+
+/// One thread's pixel of a tile.
+struct Place {
+    int column, row, xOut, yOut, xIn, yIn;
+    bool copies, computes;
+    __device__ explicit Place(const Args& args)
+        : column(threadIdx.x),
+          row(threadIdx.y),
+          xOut(blockIdx.x * kOutputTile + column),
+          yOut(blockIdx.y * kOutputTile + row),
+          xIn(xOut - 1),
+          yIn(yOut - 1),
+          copies(xIn >= 0 && xIn < args.width && yIn >= 0 && yIn < args.height),
+          computes(column < kOutputTile && row < kOutputTile && xOut < args.width && yOut < args.height) {}
+};
+
+__global__ void tiledPlainKernel(Args args) {
+    __shared__ float tile[kInputTile][kInputTile];
+    const Place at(args);
+    const int image = blockIdx.z / args.outChannels, channel = blockIdx.z % args.outChannels;
+    const std::size_t pixels = std::size_t(args.height) * args.width;
+    const float* plane = args.in + std::size_t(image) * args.inChannels * pixels;
+    float sum = args.bias[channel];
+    for (int c = 0; c < args.inChannels; ++c, plane += pixels) {
+        tile[at.row][at.column] = at.copies ? plane[std::size_t(at.yIn) * args.width + at.xIn] : 0.0F;
+        __syncthreads();
+        if (at.computes) {
+            const float* weight = args.weights + (std::size_t(channel) * args.inChannels + c) * 9;
+            for (int tap = 0; tap < 9; ++tap) {
+                sum = fmaf(weight[tap], tile[at.row + tap / 3][at.column + tap % 3], sum);
+            }
+        }
+        __syncthreads();
+    }
+    if (at.computes) args.out[blockIdx.z * pixels + std::size_t(at.yOut) * args.width + at.xOut] = sum;
+}
+
+__global__ void __launch_bounds__(256) tiledKernel(Args args) {
+    __shared__ float tile[kDepth][kInputTile][kInputTile];
+    __shared__ __align__(16) float weights[kDepth][9][kChannels + 4];  // fewer threads of a warp then write to one bank
+    const Place at(args);
+    const int groups = (args.outChannels + kChannels - 1) / kChannels;
+    const int image = blockIdx.z / groups, first = blockIdx.z % groups * kChannels;
+    const int thread = at.row * kInputTile + at.column;
+    const std::size_t pixels = std::size_t(args.height) * args.width;
+    const float* images = args.in + std::size_t(image) * args.inChannels * pixels;
+    float sums[kChannels];
+    for (int o = 0; o < kChannels; ++o) sums[o] = first + o < args.outChannels ? args.bias[first + o] : 0.0F;
+    for (int c0 = 0; c0 < args.inChannels; c0 += kDepth) {
+        for (int c = 0; c < kDepth; ++c) {
+            const bool valid = at.copies && c0 + c < args.inChannels;
+            tile[c][at.row][at.column] =
+                valid ? images[(c0 + c) * pixels + std::size_t(at.yIn) * args.width + at.xIn] : 0.0F;
+        }
+        for (int i = thread; i < kDepth * 9 * kChannels; i += 256) {
+            const int inGroup = i % (kDepth * 9), o = i / (kDepth * 9), c = c0 + inGroup / 9;
+            const bool valid = first + o < args.outChannels && c < args.inChannels;
+            weights[inGroup / 9][inGroup % 9][o] =
+                valid ? args.weights[(std::size_t(first + o) * args.inChannels + c0) * 9 + inGroup] : 0.0F;
+        }
+        __syncthreads();
+        if (at.computes) {
+            for (int c = 0; c < kDepth; ++c) {
+#pragma unroll
+                for (int tap = 0; tap < 9; ++tap) {
+                    const float value = tile[c][at.row + tap / 3][at.column + tap % 3];
+#pragma unroll
+                    for (int o = 0; o < kChannels; ++o) sums[o] = fmaf(weights[c][tap][o], value, sums[o]);
+                }
+            }
+        }
+        __syncthreads();
+    }
+    if (!at.computes) return;
+    float* to = args.out + (std::size_t(image) * args.outChannels + first) * pixels +
+                std::size_t(at.yOut) * args.width + at.xOut;
+    for (int o = 0; o < kChannels && first + o < args.outChannels; ++o) to[o * pixels] = sums[o];
+}
+
+std::unique_ptr<Layer> makeConv(const Filter& filter, const Shape& in, bool plain) {
+    return layerOf([weights = uploaded(filter.weights), bias = uploaded(filter.bias), in, plain,
+                    outChannels = filter.outChannels](const float* from, float* to, StreamHandle stream) {
+        const Args args{from, weights.as<float>(), bias.as<float>(), to, in.channels, outChannels, in.height, in.width};
+        const int perBlock = plain ? 1 : kChannels;
+        const dim3 grid(blocksFor(std::size_t(in.width), kOutputTile), blocksFor(std::size_t(in.height), kOutputTile),
+                        unsigned(in.batch * ((outChannels + perBlock - 1) / perBlock)));
+        (plain ? tiledPlainKernel : tiledKernel)<<<grid, dim3(kInputTile, kInputTile), 0, stream>>>(args);
+        CUDA_CHECK(cudaGetLastError());
+    });
+}
+
+}  // namespace
+
+std::unique_ptr<Layer> makeTiledPlain(const Block& block, const Shape& in) {
+    return makeSeparate(makeConv(block.filter, in, true), gpuLayers(), block, in);
+}
+
+std::unique_ptr<Layer> makeTiled(const Block& block, const Shape& in) {
+    return makeSeparate(makeConv(block.filter, in, false), gpuLayers(), block, in);
+}
+
+}  // namespace matte::ladder

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/baselines/lab/lab_measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#include "inference/baselines/limits.h"
+#include "inference/core/error.h"
+#include "inference/cuda/device/devices.h"
+
+namespace matte::ladder {
+namespace {
+
+constexpr int kMostRuns = 50;
+
+double median(std::vector<double> times) {
+    const auto middle = times.begin() + std::ptrdiff_t(times.size() / 2);
+    std::ranges::nth_element(times, middle);
+    return *middle;
+}
+
+double msSince(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+std::vector<float> uniform(std::size_t count, unsigned seed) {
+    std::vector<float> values(count);
+#pragma omp parallel for schedule(static)
+    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(count); ++i) {
+        // SplitMix64 (Steele, Lea, Flood 2014) of the index: no state, so that threads need not agree.
+        std::uint64_t z = (std::uint64_t(seed) << 40) + (std::uint64_t(i) + 1) * 0x9E3779B97F4A7C15U;
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+        values[std::size_t(i)] = float((z ^ (z >> 31)) >> 40) * 0x1p-24F;
+    }
+    return values;
+}
+
+Measured measure(
+    Layer& layer, Where where, std::span<const float> input, std::size_t outFloats, const LabOptions& options) {
+    const auto memory = makeMemory(where);
+    float* in = memory->allocate(input.size());
+    float* out = memory->allocate(outFloats);
+    Measured result;
+    result.output.resize(outFloats);
+    result.stepMs.resize(std::size_t(layer.steps()));
+    const auto once = [&] {
+        double sum = 0;
+        for (int step = 0; step < layer.steps(); ++step) {
+            const double ms = memory->time([&] { layer.run(step, in, out, memory->stream()); });
+            result.stepMs[std::size_t(step)] = ms;
+            sum += ms;
+        }
+        return sum;
+    };
+    if (where == Where::gpu) {  // the first run loads the kernels
+        layer.load(in, memory->stream());
+        once();
+    }
+    const auto start = std::chrono::steady_clock::now();
+    memory->upload(in, input.data(), input.size());
+    layer.load(in, memory->stream());
+    std::vector<double> times{once()};
+    layer.store(out, memory->stream());
+    memory->download(result.output.data(), out, outFloats);
+    result.withCopiesMs = msSince(start);
+    std::vector<std::vector<double>> steps{result.stepMs};
+    double spent = times.front();
+    while (int(times.size()) < kMostRuns && spent + times.back() < options.secondsPerRow * 1e3) {
+        times.push_back(once());
+        steps.push_back(result.stepMs);
+        spent += times.back();
+    }
+    result.ms = median(times);
+    for (std::size_t i = 0; i < result.stepMs.size(); ++i) {
+        std::vector<double> of;
+        of.reserve(steps.size());
+        for (const auto& run : steps) of.push_back(run[i]);
+        result.stepMs[i] = median(of);
+    }
+    return result;
+}
+
+bool chosen(const LabOptions& options, Where where) {
+    return !options.where || *options.where == where;
+}
+
+std::vector<const Method*> chosenMethods(const LabOptions& options) {
+    std::vector<const Method*> list;
+    for (const Method& method : methods()) {
+        const bool named =
+            options.methods.empty() || std::ranges::find(options.methods, &method) != options.methods.end();
+        if (named && chosen(options, method.where)) list.push_back(&method);
+    }
+    return list;
+}
+
+void announce(const LabOptions& options, const std::string& what) {
+    stopIfAsked(options.stop);
+    options.progress(what);
+}
+
+Cell unavailableCell(Table& table, const std::string& why) {
+    if (std::ranges::find(table.notes, why) == table.notes.end()) table.notes.push_back(why);
+    return {"see below"};
+}
+
+void addLimits(Table& table, const LabOptions& options) {
+    if (chosen(options, Where::cpu)) table.notes.push_back(limitsOf(Where::cpu).text);
+    if (chosen(options, Where::gpu) && queryCuda().unavailable.empty()) {
+        table.notes.push_back(limitsOf(Where::gpu).text);
+    }
+}
+
+}  // namespace matte::ladder

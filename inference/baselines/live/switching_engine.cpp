@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/baselines/live/switching_engine.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include "inference/core/guard.h"
+#include "inference/core/parallel.h"
+#include "inference/cpu/stage_timer.h"
+
+namespace matte::ladder {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// At the network's own input, by what a small input took; at its own a pixel takes less.
+constexpr double kFastMs = 500;
+constexpr std::chrono::seconds kCompareAgain{1};    // so that comparing takes little of the frames' time
+constexpr double kMeasuringMs = 150;                // of runs on small inputs, before the first frame
+constexpr std::chrono::milliseconds kLookAgain{5};  // whether a run will end in time
+constexpr Size kUsualShape{16, 9};                  // of pictures, as long as none is known
+
+double msSince(Clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+/// Of an input of zeros: what a method takes does not depend on the values. Throws Cancelled.
+TimedRun timeAt(Size input, MethodNetwork& network, const std::stop_token& stop) {
+    network.configure(input);
+    network.run(stop, nullptr);
+    return {input, network.report().ms};
+}
+
+/// Nothing when that takes longer than `ms`, with what the network prepares for `input`: it is broken off then, or as
+/// soon as it is plain.
+std::optional<TimedRun> timeWithin(double ms, Size input, MethodNetwork& network, const std::stop_token& stop) {
+    const auto began = Clock::now();
+    network.configure(input);
+    const double left = ms - msSince(began);
+    const auto running = Clock::now();
+    std::stop_source late;
+    const std::stop_callback asked(stop, [&] { late.request_stop(); });
+    const auto watch = [&](const std::stop_token& over) {
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        std::condition_variable_any woken;
+        while (!over.stop_requested() && !late.stop_requested()) {
+            if (isHopeless(msSince(running), network.begun(), left)) late.request_stop();
+            woken.wait_for(lock, over, kLookAgain, [] { return false; });
+        }
+    };
+    const std::jthread clock = startThread("timing the method", Area::engine, watch, untold);
+    try {
+        return timeAt(input, network, late.get_token());
+    } catch (const Cancelled&) {
+        if (stop.stop_requested()) throw;
+        return std::nullopt;
+    }
+}
+
+/// At which `network` gives its first frame. A tiny input takes more for each pixel than the network's own, so a method
+/// that seems too slow there is measured again on a larger one, as far as time allows.
+Size firstInput(MethodNetwork& network, const InputChoice& choice, const std::stop_token& stop) {
+    if (network.onGpu()) return choice.own();  // milliseconds; and on a tiny input only launches are measured
+    const std::optional<TimedRun> tiny = timeWithin(kMeasuringMs, choice.smallest(), network, stop);
+    if (!tiny) return choice.smallest();
+    TimedRun last = *tiny;
+    for (double left = kMeasuringMs - last.ms; choice.within(kFastMs, last) != choice.own(); left -= last.ms) {
+        const Size larger = choice.within(left, last);
+        if (larger.pixels() <= last.input.pixels()) return choice.within(kFirstFrameMs, last);
+        last = timeAt(larger, network, stop);
+    }
+    return choice.own();
+}
+
+}  // namespace
+
+SwitchingEngine::SwitchingEngine(std::unique_ptr<Engine> product, Setup setup, std::shared_ptr<MethodSwitch> methods)
+    : product_(std::move(product)), setup_(std::move(setup)), methods_(std::move(methods)) {
+    // goOn()'s token is triggered by another choice.
+    if (const Method* first = methods_->chosen()) {
+        run(build(*first, setup_, product_->info().kind, {}, methods_->goOn()));
+    }
+}
+
+SwitchingEngine::~SwitchingEngine() {
+    stopBuilding_.request_stop();  // else building_ is waited for as long as a measuring run takes: seconds
+}
+
+EngineInfo SwitchingEngine::info() const {
+    EngineInfo info = product_->info();
+    const MethodStatus status = methods_->status();
+    if (!status.problem.empty()) info.warnings.push_back(status.problem);
+    if (!now_.method) return info;
+    EngineInfo byMethod = now_.engine->info();
+    byMethod.reason = std::move(info.reason);
+    byMethod.fineDetail = false;
+    // The name does not tell the input, for another name is another engine, whose statistics begin anew.
+    if (!status.smaller.empty()) byMethod.warnings.push_back(status.smaller);
+    byMethod.warnings.insert(byMethod.warnings.end(), info.warnings.begin(), info.warnings.end());
+    return byMethod;
+}
+
+std::shared_ptr<Cutout> SwitchingEngine::cutOut(std::shared_ptr<const Image> source, std::stop_token stop) {
+    return product_->cutOut(std::move(source), stop);
+}
+
+Output SwitchingEngine::composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) {
+    return product_->composite(cutout, look, size, stop);
+}
+
+Image SwitchingEngine::matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop) {
+    return product_->matte(cutout, look, size, stop);
+}
+
+/// With a picture's size, everything is built for it, so that the first frame does not wait; without, by that frame.
+SwitchingEngine::Built SwitchingEngine::build(
+    const Method& method, const Setup& setup, EngineKind product, Size picture, std::stop_token stop) {
+    Built built;
+    built.method = &method;
+    try {
+        const ModelPointer model = setup.loadModel();
+        auto network = std::make_unique<MethodNetwork>(method, model);
+        built.network = network.get();
+        built.inputSettled = network->onGpu();
+        EngineOptions options = setup.options;
+        // Of this thread's runs, as CpuEngine::take() has it: what is measured here is what frames will take there.
+        setThreads(options.threads);
+        const InputChoice choice(model->unet, picture.pixels() > 0 ? picture : kUsualShape, options.networkLongestSide);
+        network->stopBy(stop);
+        built.engine = std::make_unique<CpuEngine>(std::move(network), options, "");  // tests the method
+        const Size input = firstInput(*built.network, choice, stop);
+        built.engine->setNetworkLongestSide(choice.longestSide(input));
+        if (picture.pixels() > 0) built.network->configure(input);
+        // Takes a fifth of a second, for which the first picture need not wait.
+        built.preparing = std::async(std::launch::async, [=, precision = setup.options.precision] {
+            setThreads(options.threads);
+            auto reference = makeProductNetwork(product, precision, model);
+            if (picture.pixels() > 0) reference->configure(input);
+            return reference;
+        });
+    } catch (const Cancelled&) {
+        built = {};
+        built.method = &method;
+        built.stopped = true;
+    } catch (const std::exception& error) {
+        built.problem = error.what();
+    }
+    return built;
+}
+
+void SwitchingEngine::startBuilding(const Method& method, Size picture) {
+    const EngineKind product = product_->info().kind;
+    inBuilding_ = &method;
+    stopBuilding_ = {};
+    const auto work = [&method, setup = setup_, product, picture, methods = methods_,
+                       stop = stopBuilding_.get_token()] {
+        Built built = build(method, setup, product, picture, stop);
+        if (!built.stopped && methods->chosen() == &method) methods->makeWay();
+        return built;
+    };
+    building_ = std::async(std::launch::async, work);
+}
+
+bool SwitchingEngine::ready() const {
+    return building_.valid() && building_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
+/// Turns to what was chosen as soon as it can run and nothing is under way.
+void SwitchingEngine::follow(Size picture) {
+    const Method* wanted = methods_->chosen();
+    if (building_.valid() && wanted != inBuilding_) stopBuilding_.request_stop();  // nobody waits for it any more
+    if (wanted == now_.method) return;
+    if (!wanted) {
+        if (underWay_ == 0) useProduct();
+        return;
+    }
+    if (!building_.valid()) return startBuilding(*wanted, picture);
+    if (underWay_ > 0 || !ready()) return;
+    Built built = building_.get();
+    if (built.method == wanted && !built.stopped) return run(std::move(built));
+    startBuilding(*wanted, picture);  // another was chosen meanwhile, or another and then this one again
+}
+
+void SwitchingEngine::run(Built built) {
+    if (built.stopped) return;
+    if (!built.problem.empty()) return methods_->failed(*built.method, built.problem);
+    now_ = std::move(built);
+    compared_ = {};
+    now_.engine->timeLayers(timeLayers_);
+    now_.network->stopBy(methods_->begin(now_.method));
+}
+
+void SwitchingEngine::useProduct() {
+    now_ = {};
+#ifdef __GLIBC__
+    malloc_trim(0);  // the system gets the method's memory back, which the allocator would keep
+#endif
+    product_->forget();  // what it remembers of earlier frames is old
+    methods_->begin(nullptr);
+}
+
+int SwitchingEngine::slots() const {
+    const Method* wanted = methods_->chosen();
+    const bool turning = wanted != now_.method && (!wanted || ready());
+    return turning && underWay_ > 0 ? underWay_ : live().slots();
+}
+
+void SwitchingEngine::submit(const Frame& frame, const Look& look) {
+    follow(frame.image->size());
+    ++underWay_;
+    if (!now_.engine) return product_->submit(frame, look);
+    frame_ = {frame, look};
+    Look atItsInput = look;
+    atItsInput.fineDetail = false;  // how large a method's input is follows from its speed
+    now_.engine->submit(frame, atItsInput);
+}
+
+Output SwitchingEngine::take() {
+    underWay_ = std::max(0, underWay_ - 1);
+    if (!frame_) return product_->take();
+    const Submitted again = *std::exchange(frame_, std::nullopt);
+    try {
+        Output output = now_.engine->take();
+        measure(again.frame.image->size(), output);
+        return output;
+    } catch (const Cancelled&) {  // another choice, which need not wait for this frame
+        now_.network->stopBy(methods_->goOn());
+        product_->forget();
+        follow(again.frame.image->size());
+    } catch (const std::exception& error) {
+        methods_->failed(*now_.method, error.what());
+        useProduct();
+    }
+    product_->submit(again.frame, again.look);
+    return product_->take();
+}
+
+void SwitchingEngine::measure(Size picture, Output& output) {
+    const InputChoice choice(now_.network->unet(), picture, setup_.options.networkLongestSide);
+    const TimedRun run{now_.network->size(), now_.network->report().ms};
+    methods_->measured(run, choice.own());
+    const bool due = Clock::now() - compared_ >= kCompareAgain;
+    const bool first = std::exchange(now_.first, false);  // a picture that does not wait for the comparison
+    if (due && !first) compare(output);
+    settleInput(run, choice);
+}
+
+/// The first frames tell better than what was measured before them, beside the product's frames: the input grows as
+/// long as there is room, and becomes smaller once when a frame took too long.
+void SwitchingEngine::settleInput(const TimedRun& run, const InputChoice& choice) {
+    if (now_.inputSettled) return;
+    const Size next = choice.within(kFrameMs, run);
+    now_.inputSettled = next.pixels() <= run.input.pixels();
+    if (next == run.input || (now_.inputSettled && run.ms <= kTooLongMs)) return;
+    now_.engine->setNetworkLongestSide(choice.longestSide(next));
+    compared_ = {};
+}
+
+/// The product's network on the input that the method has just had.
+void SwitchingEngine::compare(Output& output) {
+    try {
+        if (!hasReference()) return;
+        const StageTimer timer(output.times, "compare");
+        runReference();
+    } catch (const std::exception&) {
+        now_.reference.reset();  // for want of memory, for instance: the method runs all the same
+    }
+    compared_ = Clock::now();
+}
+
+bool SwitchingEngine::hasReference() {
+    const bool prepared =
+        now_.preparing.valid() && now_.preparing.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    if (prepared) now_.reference = now_.preparing.get();
+    return now_.reference != nullptr;
+}
+
+void SwitchingEngine::runReference() {
+    HostNetwork &method = *now_.network, &product = *now_.reference;
+    product.configure(method.size());
+    const std::size_t pixels = method.size().pixels();
+    std::copy_n(method.input(), 3 * pixels, product.input());
+    const auto begin = Clock::now();
+    product.run({}, nullptr);
+    methods_->compared(msSince(begin), difference({product.alpha(), pixels}, {method.alpha(), pixels}));
+}
+
+void SwitchingEngine::drop() {
+    frame_.reset();
+    underWay_ = 0;
+    product_->drop();
+    if (now_.engine) now_.engine->drop();
+}
+
+void SwitchingEngine::forget() {
+    frame_.reset();
+    underWay_ = 0;
+    product_->forget();
+    if (!now_.engine) return;
+    now_.engine->forget();
+    now_.inputSettled = now_.network->onGpu();  // the next source's pictures may have another shape
+}
+
+/// For a method of the GPU the engine around it would measure the processor.
+std::optional<MachineRates> SwitchingEngine::measureRates() {
+    const bool gpu = now_.method && now_.method->where == Where::gpu;
+    return gpu ? MachineRates{} : live().measureRates();
+}
+
+void SwitchingEngine::timeLayers(bool on) {
+    timeLayers_ = on;
+    product_->timeLayers(on);
+    if (now_.engine) now_.engine->timeLayers(on);
+}
+
+}  // namespace matte::ladder

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/baselines/memory.h"
+
+#include <chrono>
+#include <cstring>
+
+namespace matte::ladder {
+namespace {
+
+class HostMemory final : public Memory {
+public:
+    float* allocate(std::size_t floats) override {
+        blocks_.push_back(std::make_unique_for_overwrite<float[]>(floats));
+        return blocks_.back().get();
+    }
+    void upload(float* to, const float* from, std::size_t floats) override {
+        std::memcpy(to, from, floats * sizeof(float));
+    }
+    void download(float* to, const float* from, std::size_t floats) override { upload(to, from, floats); }
+    double time(const std::function<void()>& work) override {
+        const auto start = std::chrono::steady_clock::now();
+        work();
+        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    }
+
+private:
+    std::vector<std::unique_ptr<float[]>> blocks_;
+};
+
+}  // namespace
+
+std::unique_ptr<Memory> makeHostMemory() {
+    return std::make_unique<HostMemory>();
+}
+
+std::unique_ptr<Memory> makeMemory(Where where) {
+    return where == Where::cpu ? makeHostMemory() : makeDeviceMemory();
+}
+
+std::vector<float> runLayer(Layer& layer, Where where, std::span<const float> input, std::size_t outFloats) {
+    const auto memory = makeMemory(where);
+    float* in = memory->allocate(input.size());
+    float* out = memory->allocate(outFloats);
+    memory->upload(in, input.data(), input.size());
+    layer.load(in, memory->stream());
+    for (int step = 0; step < layer.steps(); ++step) layer.run(step, in, out, memory->stream());
+    layer.store(out, memory->stream());
+    std::vector<float> output(outFloats);
+    memory->download(output.data(), out, outFloats);
+    return output;
+}
+
+}  // namespace matte::ladder

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the programs return to their caller; documented in --help. Any thread.
+#pragma once
+
+#include "inference/core/error.h"
+
+namespace matte {
+
+enum ExitCode : int {
+    kExitOk = 0,
+    kExitUnexpected = 1,
+    kExitUsage = 2,
+    kExitInput = 3,
+    kExitSource = 4,
+    kExitModel = 5,
+    kExitEngine = 6,
+    kExitOutput = 7,
+    kExitInterrupted = 130,  ///< as shells report a program ended by SIGINT
+};
+
+constexpr ExitCode exitCodeOf(Area area) {
+    switch (area) {
+        case Area::input: return kExitInput;
+        case Area::output: return kExitOutput;
+        case Area::model: return kExitModel;
+        case Area::engine: return kExitEngine;
+        case Area::usage: return kExitUsage;
+        case Area::source: return kExitSource;
+    }
+    return kExitUnexpected;
+}
+
+}  // namespace matte

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Owners of CUDA objects. Each is move-only, frees in its destructor and belongs to the device that was current when it
+// was made. Any thread, one at a time for each object.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "inference/core/error.h"
+
+namespace matte {
+
+/// Thrown for every failed CUDA call. `code` tells a lack of memory, which a smaller picture may cure, from a lost
+/// device, which nothing does.
+struct CudaError : Error {
+    CudaError(cudaError_t failed, const char* call)
+        : Error(Area::engine,
+                std::string("The GPU failed (") + cudaGetErrorString(failed) + ", in " + call +
+                    "): choose the CPU engine, or start the program again."),
+          code(failed) {}
+    cudaError_t code;
+};
+
+#define CUDA_CHECK(call)                                                                 \
+    do {                                                                                 \
+        const cudaError_t cudaCheckResult = (call);                                      \
+        if (cudaCheckResult != cudaSuccess) {                                            \
+            cudaGetLastError(); /* or the next launch would report this one once more */ \
+            throw ::matte::CudaError(cudaCheckResult, #call);                            \
+        }                                                                                \
+    } while (false)
+
+/// A handle that is released by a CUDA function. Release errors are dropped: after a lost device each call fails.
+template <typename Handle, cudaError_t (*release)(Handle)>
+class CudaHandle {
+public:
+    CudaHandle() = default;
+    explicit CudaHandle(Handle handle) : handle_(handle) {}
+    ~CudaHandle() { reset(); }
+    CudaHandle(CudaHandle&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    CudaHandle& operator=(CudaHandle&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    [[nodiscard]] Handle get() const { return handle_; }
+    explicit operator bool() const { return handle_ != nullptr; }
+    void reset() {
+        if (handle_) release(std::exchange(handle_, nullptr));
+    }
+
+private:
+    Handle handle_ = nullptr;
+};
+
+/// A stream that never waits for the default stream.
+class Stream {
+public:
+    Stream() {
+        cudaStream_t stream = nullptr;
+        CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+        stream_ = CudaHandle<cudaStream_t, cudaStreamDestroy>(stream);
+    }
+    [[nodiscard]] cudaStream_t get() const { return stream_.get(); }
+    void wait() const { CUDA_CHECK(cudaStreamSynchronize(get())); }
+
+private:
+    CudaHandle<cudaStream_t, cudaStreamDestroy> stream_;
+};
+
+/// A point in a stream. Recorded while a graph is recorded, it becomes a node of the graph, and is passed at each
+/// launch.
+class Event {
+public:
+    /// timing: wait() looks again and again. asleep: wait() sleeps. order: only for other streams to wait for.
+    enum class Kind { timing = 1, asleep, order };
+    explicit Event(Kind kind = Kind::timing) {
+        cudaEvent_t event = nullptr;
+        const unsigned flags = kind == Kind::timing   ? cudaEventDefault
+                               : kind == Kind::asleep ? cudaEventBlockingSync
+                                                      : cudaEventDisableTiming;
+        CUDA_CHECK(cudaEventCreateWithFlags(&event, flags));
+        event_ = CudaHandle<cudaEvent_t, cudaEventDestroy>(event);
+    }
+    [[nodiscard]] cudaEvent_t get() const { return event_.get(); }
+    void record(cudaStream_t stream) const {
+        CUDA_CHECK(cudaEventRecordWithFlags(get(), stream,
+                                            isRecorded(stream) ? cudaEventRecordExternal : cudaEventRecordDefault));
+    }
+    /// Makes `stream` wait for the last record(); not at all if there was none.
+    void holdUp(cudaStream_t stream) const {
+        CUDA_CHECK(
+            cudaStreamWaitEvent(stream, get(), isRecorded(stream) ? cudaEventWaitExternal : cudaEventWaitDefault));
+    }
+    void wait() const { CUDA_CHECK(cudaEventSynchronize(get())); }
+    [[nodiscard]] float msSince(const Event& start) const {
+        float ms = 0;
+        CUDA_CHECK(cudaEventElapsedTime(&ms, start.get(), get()));
+        return ms;
+    }
+
+private:
+    static bool isRecorded(cudaStream_t stream) {
+        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+        CUDA_CHECK(cudaStreamIsCapturing(stream, &status));
+        return status != cudaStreamCaptureStatusNone;
+    }
+    CudaHandle<cudaEvent_t, cudaEventDestroy> event_;
+};
+
+/// Lets what is enqueued on `later` from now on wait for what is on `earlier`; in a graph, too, if one of them is
+/// recorded.
+inline void follow(cudaStream_t later, cudaStream_t earlier, const Event& event) {
+    CUDA_CHECK(cudaEventRecord(event.get(), earlier));
+    CUDA_CHECK(cudaStreamWaitEvent(later, event.get(), 0));
+}
+
+/// Bytes on the device, not initialised.
+class DeviceBuffer {
+public:
+    DeviceBuffer() = default;
+    explicit DeviceBuffer(std::size_t bytes) : bytes_(bytes) {
+        void* data = nullptr;
+        if (bytes > 0) CUDA_CHECK(cudaMalloc(&data, bytes));
+        data_ = CudaHandle<void*, cudaFree>(data);
+    }
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+    [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_.get()); }
+    template <typename T>
+    [[nodiscard]] T* as() const {
+        return static_cast<T*>(data_.get());
+    }
+
+private:
+    CudaHandle<void*, cudaFree> data_;
+    std::size_t bytes_ = 0;
+};
+
+/// Page-locked bytes on the host: copies from and to them run beside the kernels.
+class PinnedBuffer {
+public:
+    PinnedBuffer() = default;
+    explicit PinnedBuffer(std::size_t bytes) : bytes_(bytes) {
+        void* data = nullptr;
+        if (bytes > 0) CUDA_CHECK(cudaMallocHost(&data, bytes));
+        data_ = CudaHandle<void*, cudaFreeHost>(data);
+    }
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+    template <typename T>
+    [[nodiscard]] T* as() const {
+        return static_cast<T*>(data_.get());
+    }
+
+private:
+    CudaHandle<void*, cudaFreeHost> data_;
+    std::size_t bytes_ = 0;
+};
+
+/// What a function enqueues on a stream, recorded once and launched as one piece.
+class Graph {
+public:
+    Graph() = default;
+    /// `enqueue` runs once, now, while `stream` records instead of running.
+    template <typename Enqueue>
+    Graph(cudaStream_t stream, Enqueue&& enqueue) {
+        CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+        cudaGraph_t recorded = nullptr;
+        try {
+            enqueue();
+        } catch (...) {
+            cudaStreamEndCapture(stream, &recorded);
+            if (recorded) cudaGraphDestroy(recorded);
+            throw;
+        }
+        CUDA_CHECK(cudaStreamEndCapture(stream, &recorded));
+        const CudaHandle<cudaGraph_t, cudaGraphDestroy> graph(recorded);
+        cudaGraphExec_t exec = nullptr;
+        CUDA_CHECK(cudaGraphInstantiate(&exec, graph.get(), 0));
+        exec_ = CudaHandle<cudaGraphExec_t, cudaGraphExecDestroy>(exec);
+    }
+    explicit operator bool() const { return bool(exec_); }
+    void launch(cudaStream_t stream) const { CUDA_CHECK(cudaGraphLaunch(exec_.get(), stream)); }
+
+private:
+    CudaHandle<cudaGraphExec_t, cudaGraphExecDestroy> exec_;
+};
+
+}  // namespace matte

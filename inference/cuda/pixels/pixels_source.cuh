@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading one pixel of a picture in device memory, whatever its format: one specialisation of loadPixel() each.
+#pragma once
+
+#include "inference/cuda/pixels/pixels.h"
+#include "inference/cuda/pixels/pixels_vector.cuh"
+
+namespace matte::device {
+
+/// Source as a kernel takes it.
+struct SourceRows {
+    const std::uint8_t* data;
+    std::ptrdiff_t stride;
+    int height;
+    explicit SourceRows(const Source& s) : data(s.data), stride(s.strideBytes), height(s.size.height) {}
+    [[nodiscard]] const __device__ std::uint8_t* row(int y) const { return data + y * stride; }
+};
+
+__device__ inline uchar4 fromYuv(std::uint8_t y, std::uint8_t u, std::uint8_t v) {
+    const Color rgb = yuvToRgb(float(y), float(u), float(v));
+    return {toByte(rgb.r), toByte(rgb.g), toByte(rgb.b), 255};
+}
+
+/// R, G, B, A bytes of the pixel.
+template <PixelFormat format>
+__device__ uchar4 loadPixel(const SourceRows& source, int x, int y);
+
+template <>
+__device__ inline uchar4 loadPixel<PixelFormat::rgba8>(const SourceRows& source, int x, int y) {
+    return reinterpret_cast<const uchar4*>(source.row(y))[x];
+}
+template <>
+__device__ inline uchar4 loadPixel<PixelFormat::bgr8>(const SourceRows& source, int x, int y) {
+    const std::uint8_t* pixel = source.row(y) + 3 * x;
+    return {pixel[2], pixel[1], pixel[0], 255};
+}
+template <>
+__device__ inline uchar4 loadPixel<PixelFormat::nv12>(const SourceRows& source, int x, int y) {
+    const std::uint8_t* chroma = source.row(source.height + y / 2) + x / 2 * 2;
+    return fromYuv(source.row(y)[x], chroma[0], chroma[1]);
+}
+template <>
+__device__ inline uchar4 loadPixel<PixelFormat::yuyv>(const SourceRows& source, int x, int y) {
+    const std::uint8_t* pair = source.row(y) + x / 2 * 4;
+    return fromYuv(pair[x % 2 * 2], pair[1], pair[3]);
+}
+
+/// Calls body with the format as a template argument: body.template operator()<format>().
+template <typename Body>
+void withFormat(PixelFormat format, const Body& body) {
+    switch (format) {
+        case PixelFormat::rgba8: return body.template operator()<PixelFormat::rgba8>();
+        case PixelFormat::bgr8: return body.template operator()<PixelFormat::bgr8>();
+        case PixelFormat::nv12: return body.template operator()<PixelFormat::nv12>();
+        case PixelFormat::yuyv: return body.template operator()<PixelFormat::yuyv>();
+        case PixelFormat::gray8: return;  // nothing shows a matte as a picture
+    }
+}
+
+}  // namespace matte::device

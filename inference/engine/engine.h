@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engine: the U-Net, the refinement of its matte and the composite, on one device. Cutting out runs the network once; a
+// changed Look only composites again.
+//
+//     auto engine = Engine::create(UNet::load(readModel(path)), {});
+//     auto cutout = engine->cutOut(photo);                             // a photo
+//     Output out = engine->composite(*cutout, look, photo->size());
+//
+//     engine->submit(frame, look);                                     // live: up to slots() under way
+//     Output shown = engine->take();
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "inference/core/error.h"
+#include "inference/core/frame.h"
+#include "inference/core/image.h"
+#include "inference/core/look.h"
+#include "inference/core/machine_rates.h"
+#include "inference/core/picture.h"
+#include "inference/matting/matte_guard.h"
+#include "inference/model/unet.h"
+
+namespace matte {
+
+/// How long one stage took, in milliseconds of wall clock.
+struct StageTime {
+    std::string name;
+    double ms = 0;
+};
+using StageTimes = std::vector<StageTime>;
+
+enum class EngineKind { automatic = 1, cpu, cuda };
+
+/// fast: half precision (CUDA) or bf16 where the processor has AMX (CPU), sums in single precision. fp32: everything in
+/// single precision, for comparing and finding faults.
+enum class Precision { fast = 1, fp32 };
+
+constexpr int kAnyDevice = -1;
+
+struct EngineOptions {
+    EngineKind kind = EngineKind::automatic;
+    int threads = 0;             ///< CPU threads; 0 means every core
+    int networkLongestSide = 0;  ///< pixels of the network's input, longest side; 0 means the model's own
+    Precision precision = Precision::fast;
+    bool tune = true;  ///< CUDA: time the kernels' configurations once for each input size; false: repeatable runs
+    int device = kAnyDevice;      ///< CUDA: index of the GPU; kAnyDevice: the one that draws the window, or the fastest
+    std::string windowsDevice{};  ///< CUDA: UUID of the GPU that draws the window, 16 bytes; empty when it isn't known
+    /// Loads what a CPU runs in place of the network given, from the beginning or once the GPU has failed; empty: the
+    /// same. Called by whoever calls the engine, and may throw Error(model).
+    std::function<UNet()> cpuNetwork{};
+};
+
+/// The device of an engine failed. `lasting`: for good, rather than for want of memory for one picture.
+struct DeviceFailure : Error {
+    DeviceFailure(const std::string& sentence, bool forGood) : Error(Area::engine, sentence), lasting(forGood) {}
+    bool lasting;
+};
+
+/// The network's output for a photo is not finite, which is no matte.
+struct NoMatte : Error {
+    NoMatte()
+        : Error(Area::model, "The model gives values that are not finite, which is no matte: choose another model.") {}
+};
+
+struct EngineInfo {
+    EngineKind kind = EngineKind::cpu;
+    std::string name;                   ///< for people: "CPU, oneDNN 2.6.3, f32"
+    std::string reason;                 ///< why a better engine was not taken; empty when this is the best
+    std::vector<std::string> warnings;  ///< for instance a layer that runs on a reference primitive
+    bool fineDetail = false;            ///< live frames follow Look::fineDetail: photos have a larger input than they
+};
+
+/// One picture with its matte, ready to be composited. Belongs to the engine that made it, and may outlive it.
+class Cutout {
+public:
+    virtual ~Cutout() = default;
+    Cutout(const Cutout&) = delete;
+    Cutout& operator=(const Cutout&) = delete;
+    [[nodiscard]] virtual std::shared_ptr<const Image> source() const = 0;
+    [[nodiscard]] virtual const StageTimes& times()
+        const = 0;  ///< prepare (once a size), upload (CUDA), preprocess, network, refine, foreground
+
+protected:
+    Cutout() = default;
+};
+
+/// One layer of the network as it runs: for people who want to see where the time goes.
+struct LayerInfo {
+    std::string name;    ///< "down2.conv1"
+    std::string shape;   ///< "64 -> 64, 3x3, 192x112"
+    std::string kernel;  ///< what runs it: "wgmma 128x64x64, 4 stages"
+    double flops = 0;    ///< of one frame: a multiplication and an addition are two
+    double bytes = 0;    ///< that must at least be read and written
+};
+
+/// A finished picture and what it took.
+struct Output {
+    std::shared_ptr<const Picture> picture;
+    StageTimes times;
+    // Live only:
+    std::uint64_t frame = 0;  ///< Frame::number of the frame that is shown; its matte is of the same frame
+    std::chrono::steady_clock::time_point captured;
+    std::size_t bytesUp = 0, bytesDown = 0;    ///< between host and device for this frame
+    std::vector<float> layerMs;                ///< as Engine::layers(); empty unless timeLayers() is on
+    MatteFault matteFault = MatteFault::none;  ///< if it is one, the picture is the background alone
+    [[nodiscard]] bool matteUsable() const { return matteFault == MatteFault::none; }
+};
+
+/// One thread at a time. Every call throws Error(engine) when the device fails and Cancelled when the token was
+/// triggered.
+class Engine {
+public:
+    /// The engine asked for; `automatic` takes CUDA when it is usable and the CPU otherwise. Throws Error(engine) when
+    /// the one asked for is not there, Error(model) when the network fails its self-test (self_test.h). Should the GPU
+    /// fail later, the CPU takes over.
+    static std::unique_ptr<Engine> create(UNet network, const EngineOptions& options);
+
+    virtual ~Engine() = default;
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    [[nodiscard]] virtual EngineInfo info() const = 0;
+    /// Runs the network on `source` (rgba8 or bgr8, any size) and refines its matte along the picture's edges. People
+    /// who are far away in it are looked at twice (matting/closer_look.h), unless EngineOptions says how large the network
+    /// sees it. Throws NoMatte.
+    virtual std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop = {}) = 0;
+    /// The person over look.background at `size`: the source's size, or a smaller one of the same shape for a quick
+    /// preview.
+    virtual Output composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop = {}) = 0;
+    /// The matte alone, gray8 (255 = person), with the look's threshold and softness, at `size`.
+    virtual Image matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop = {}) = 0;
+
+    /// Where a source should keep its frames, so that submit() need not copy them. Lasts longer than the engine.
+    [[nodiscard]] virtual PixelMemory frameMemory() const { return {}; }
+    /// How many frames may be between submit() and take().
+    [[nodiscard]] virtual int slots() const = 0;
+    /// Starts on a frame, as far as the device does so by itself. Its image is read until take() has given its output.
+    virtual void submit(const Frame& frame, const Look& look) = 0;
+    /// The oldest frame's output at the frame's size, finished; waits for it. The picture's memory is used again once
+    /// nobody holds the picture.
+    virtual Output take() = 0;
+    /// Drops every frame under way: something failed. What was remembered of earlier ones is kept, and so is the doubt
+    /// about a matte that jumps (matte_guard.h).
+    virtual void drop() = 0;
+    /// Drops every frame under way and what was remembered of earlier ones: another source begins.
+    virtual void forget() = 0;
+    /// The network's layers at the size of the last frame or picture; empty before the first.
+    [[nodiscard]] virtual std::vector<LayerInfo> layers() const = 0;
+    /// While on, outputs say how long each layer took: the next one first. Where timing makes frames slower, only one
+    /// in a few is timed after that.
+    virtual void timeLayers(bool on) = 0;
+    /// What this engine's device reaches at best; its known() is false where that can't be measured. Nothing as long as
+    /// more steps are needed: one call is one step, of some tens of milliseconds at most, while no frame is under way.
+    virtual std::optional<MachineRates> measureRates() { return MachineRates{}; }
+
+protected:
+    Engine() = default;
+};
+
+}  // namespace matte

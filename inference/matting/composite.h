@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last step on the CPU: every pixel's alpha and colour from the field, mixed in linear light. Any thread.
+#pragma once
+
+#include <stop_token>
+#include <vector>
+
+#include "inference/core/image.h"
+#include "inference/core/look.h"
+#include "inference/matting/sides.h"
+#include "inference/matting/source_rows.h"
+
+namespace matte {
+
+/// Composites frame after frame: what it needs is kept while the sizes and the person's place stay. One thread at a
+/// time.
+class Compositor {
+public:
+    /// `source` (any format but gray8) over `look.background` -> `out`, rgba8 of the same size. `fields` is
+    /// [h, w, field::kChannels] as in refine.h; `plate` is the background picture at the source's size for Kind::image,
+    /// else null. Throws Cancelled.
+    void over(const ImageView& source,
+              const Planes& fields,
+              const Look& look,
+              const Image* plate,
+              std::stop_token stop,
+              Image& out);
+    /// The matte alone at `source`'s size, gray8, where the camera saw it. Throws Cancelled.
+    void matte(const ImageView& source, const Planes& fields, const Look& look, std::stop_token stop, Image& out);
+
+    /// Where a pixel lies between the field's points along one axis.
+    struct Tap {
+        int first = 0, second = 0;
+        float amount = 0;
+    };
+
+private:
+    /// What one thread works with.
+    struct Worker {
+        std::vector<float> field;        ///< a row of the field, where the person stands
+        std::vector<float> room;         ///< and one as the camera saw it
+        std::vector<std::uint8_t> rgba;  ///< a row of the picture
+        PlacedRows placed;
+    };
+    void prepare(Size points, Size picture, const Stand& stand);
+    template <typename RowWork>
+    void forEachRow(const ImageView& source, const Planes& fields, const std::stop_token& stop, const RowWork& work);
+
+    Size points_, picture_;
+    Stand stand_;
+    bool asSeen_ = true, isMoved_ = false;  ///< isMoved_: more than mirrored
+    std::vector<Tap> across_, down_, roomAcross_, roomDown_;
+    std::vector<Worker> workers_;
+    Sides sides_;
+};
+
+/// The same for one picture.
+Image compositeOver(
+    const ImageView& source, const Planes& fields, const Look& look, const Image* plate, std::stop_token stop);
+Image renderMatte(const ImageView& source, const Planes& fields, const Look& look, std::stop_token stop);
+
+}  // namespace matte

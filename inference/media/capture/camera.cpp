@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/media/capture/camera.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <tuple>
+
+#include "inference/core/error.h"
+#include "inference/core/image.h"
+
+namespace matte {
+namespace {
+
+/// Below this a live picture stutters.
+constexpr double kLeastLiveRate = 24;
+constexpr Size kBestSize{1920, 1080}, kGoodSize{1280, 720};
+/// Taken for a camera that doesn't say.
+constexpr double kUnsaidRate = 30;
+/// What is picked out of a range of rates.
+constexpr std::array<double, 5> kUsualRates{60, 30, 24, 15, 10};
+constexpr double kMostRate = 1000;
+
+/// What a picture costs to read: raw YUV goes on as it is, RGB is larger, MJPG has to be decoded.
+int cost(Encoding encoding) {
+    switch (encoding) {
+        case Encoding::nv12: return 0;
+        case Encoding::yuyv: return 1;
+        case Encoding::uyvy: return 2;
+        case Encoding::i420: return 3;
+        case Encoding::bgr: return 4;
+        case Encoding::rgb: return 5;
+        case Encoding::bgra:
+        case Encoding::rgba: return 6;
+        case Encoding::mjpg: return 7;
+        default: return 8;
+    }
+}
+
+double distance(Size a, Size b) {
+    return std::abs(double(a.width) - b.width) + std::abs(double(a.height) - b.height);
+}
+
+/// The mode's rate nearest to the one that is wanted, its highest when none is.
+double rateIn(const CameraMode& mode, double wanted) {
+    if (mode.rates.empty()) return wanted > 0 ? wanted : kUnsaidRate;
+    if (wanted <= 0) return *std::max_element(mode.rates.begin(), mode.rates.end());
+    return *std::min_element(mode.rates.begin(), mode.rates.end(), [&](double a, double b) {
+        // Of two that are as far, the faster.
+        return std::make_pair(std::abs(a - wanted), -a) < std::make_pair(std::abs(b - wanted), -b);
+    });
+}
+
+/// Smaller is better when nobody says which size: live at 1080p, live at 720p, live at the nearest to 720p, then the
+/// fastest.
+double sizeRank(Size size, double rate) {
+    if (rate < kLeastLiveRate) return 1e6 - rate;
+    if (size == kBestSize) return 0;
+    if (size == kGoodSize) return 1;
+    return 2 + distance(size, kGoodSize);
+}
+
+}  // namespace
+
+void addSize(std::vector<Size>& sizes, std::uint32_t width, std::uint32_t height) {
+    if (width == 0 || height == 0 || width > kMostCameraSide || height > kMostCameraSide) return;
+    const Size size{int(width), int(height)};
+    if (size.pixels() > Image::kMaxPixels) return;
+    if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
+}
+
+void addRates(std::vector<double>& rates, double least, double most) {
+    rates.push_back(most);
+    for (const double usual : kUsualRates) {
+        if (usual >= least && usual <= most) rates.push_back(usual);
+    }
+}
+
+void tidyRates(std::vector<double>& rates) {
+    std::erase_if(rates, [](double rate) { return !(rate > 0 && rate <= kMostRate); });
+    std::sort(rates.begin(), rates.end(), std::greater<>());
+    rates.erase(std::unique(rates.begin(), rates.end()), rates.end());
+}
+
+bool isReadable(Encoding encoding) {
+    return encoding != Encoding::any && encoding != Encoding::other;
+}
+
+std::optional<CaptureChoice> chooseMode(std::span<const CameraMode> modes, const CaptureSettings& wanted) {
+    // Smaller is better.
+    using Rank = std::tuple<bool, bool, double, double, double, int>;
+    std::optional<CaptureChoice> best;
+    Rank bestRank;
+    for (const auto& mode : modes) {
+        if (!isReadable(mode.encoding)) continue;
+        const double rate = rateIn(mode, wanted.rate);
+        const double byRate = wanted.rate > 0 ? std::abs(rate - wanted.rate) : 0;
+        const double bySize = wanted.size.width > 0 ? distance(mode.size, wanted.size) : sizeRank(mode.size, rate);
+        const bool rateFirst = wanted.size.width <= 0;  // it alone was said, if anything
+        const Rank rank{wanted.encoding != Encoding::any && mode.encoding != wanted.encoding,
+                        mode.encoding == Encoding::h264,  // its frames come late: only where nothing else is there
+                        rateFirst ? byRate : bySize,
+                        rateFirst ? bySize : byRate,
+                        -rate,
+                        cost(mode.encoding)};
+        if (!best || rank < bestRank) {
+            best = CaptureChoice{mode.encoding, mode.size, rate};
+            bestRank = rank;
+        }
+    }
+    return best;
+}
+
+void tellApart(std::vector<CameraInfo>& cameras) {
+    std::sort(cameras.begin(), cameras.end(),
+              [](const auto& a, const auto& b) { return std::tie(a.name, a.id) < std::tie(b.name, b.id); });
+    std::string model;
+    int same = 0;
+    for (auto& camera : cameras) {
+        same = camera.name == model ? same + 1 : 1;
+        model = camera.name;
+        if (same > 1) camera.name += " (" + std::to_string(same) + ")";
+    }
+}
+
+const CameraInfo* findCamera(std::span<const CameraInfo> cameras, std::string_view name) {
+    if (name.empty()) return cameras.empty() ? nullptr : cameras.data();
+    for (const auto& camera : cameras) {
+        if (camera.id == name) return &camera;
+    }
+    for (const auto& camera : cameras) {
+        if (camera.name == name) return &camera;
+    }
+    return nullptr;
+}
+
+void refuseMissingCamera(std::string_view name) {
+    if (name.empty()) throw Error(Area::source, "There is no camera: plug one in, or choose a video.");
+    throw Error(Area::source, "The camera " + std::string(name) + " is not there: plug it in, or choose another.");
+}
+
+std::string toString(const CameraMode& mode) {
+    std::string text =
+        nameOf(mode.encoding) + " " + std::to_string(mode.size.width) + "x" + std::to_string(mode.size.height);
+    const char* separator = " at ";
+    for (const double rate : mode.rates) {
+        char digits[32];
+        std::snprintf(digits, sizeof digits, "%.4g", rate);
+        text += separator + std::string(digits);
+        separator = ", ";
+    }
+    return text;
+}
+
+}  // namespace matte

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/pipeline/looping_video.h"
+
+#include <chrono>
+#include <utility>
+
+#include "inference/core/error.h"
+#include "inference/core/guard.h"
+#include "inference/media/background_file.h"
+#include "inference/media/detached_source.h"
+
+namespace matte {
+
+LoopingVideo::LoopingVideo(std::string path, PixelMemory memory, Open open)
+    : path_(std::move(path)), memory_(memory), open_(std::move(open)) {
+    const auto tell = [this](const char* sentence, Area) {
+        const std::scoped_lock lock(mutex_);
+        problem_ = sentence;
+    };
+    guarded(
+        [&] {
+            thread_ = startThread(
+                "the video behind", Area::source, [this](const std::stop_token& stop) { play(stop); }, tell);
+        },
+        tell);
+}
+
+LoopingVideo::~LoopingVideo() {
+    end();
+}
+
+void LoopingVideo::end() {
+    thread_.request_stop();
+    const std::scoped_lock lock(mutex_);
+    ended_ = true;
+    newest_.reset();
+}
+
+bool LoopingVideo::hasEnded() const {
+    const std::scoped_lock lock(mutex_);
+    return ended_;
+}
+
+std::shared_ptr<const Image> LoopingVideo::newest() const {
+    const std::scoped_lock lock(mutex_);
+    return newest_;
+}
+
+std::string LoopingVideo::problem() const {
+    const std::scoped_lock lock(mutex_);
+    return problem_;
+}
+
+void LoopingVideo::play(const std::stop_token& stop) {
+    while (playFile(stop)) {
+    }
+}
+
+/// Opens the file and plays it, over and over where it can be wound back. Whether it is to be opened again.
+bool LoopingVideo::playFile(const std::stop_token& stop) {
+    CaptureSettings settings;
+    settings.repeat = true;
+    settings.memory = memory_;
+    // Its disk may be one on a network that does not answer.
+    const auto source = openOrLeave(
+        [open = open_, path = path_, settings](const std::stop_token&) { return open(path, settings); }, stop);
+    if (source->info().size.pixels() > kLargestVideo) {
+        throw Error(Area::input, path_ + " has larger pictures than 7680x4320: scale the video down first.");
+    }
+    int frames = 0;
+    std::chrono::duration<double> last{-1};
+    for (; auto frame = source->read(stop); ++frames) {
+        if (frame->inFile <= last) tellLoss(*source);  // from the beginning again
+        last = frame->inFile;
+        const std::scoped_lock lock(mutex_);
+        if (ended_) return false;
+        newest_ = std::move(frame->image);
+    }
+    if (stop.stop_requested()) return false;
+    tellLoss(*source);
+    if (frames == 0) {
+        throw Error(Area::input, path_ + " has no picture that can be read: choose another video.");
+    }
+    return frames > 1;  // a single picture stays as it is
+}
+
+/// Once: what there is plays on.
+void LoopingVideo::tellLoss(const FrameSource& source) {
+    const Loss loss = source.loss();
+    if (!loss.any()) return;
+    const std::scoped_lock lock(mutex_);
+    if (problem_.empty()) problem_ = loss.sentence(std::filesystem::path(path_).filename().string());
+}
+
+}  // namespace matte

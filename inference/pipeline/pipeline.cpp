@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/pipeline/pipeline.h"
+
+#include <utility>
+
+#include "inference/core/error.h"
+#include "inference/core/guard.h"
+#include "inference/pipeline/capturing_source.h"
+
+namespace matte {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using State = LiveStatus::State;
+
+constexpr std::chrono::milliseconds kEngineNews{250};
+
+/// The stages of a frame end one after the other where take() returned: the device's own clock is another.
+void traceStages(Trace& trace, const Output& output, Clock::time_point done) {
+    for (auto stage = output.times.rbegin(); stage != output.times.rend(); ++stage) {
+        const auto begin =
+            done - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(stage->ms));
+        trace.add("engine", stage->name.c_str(), begin, done, output.frame);
+        done = begin;
+    }
+}
+
+bool moves(const Background& background) {
+    return background.kind == Background::Kind::image && background.moving;
+}
+
+}  // namespace
+
+Pipeline::Pipeline(MakeEngine makeEngine, std::function<void()> onNews)
+    : onNews_(std::move(onNews)),
+      makeEngine_(std::move(makeEngine)),
+      worker_(startThread(
+          "live pictures", Area::engine, [this](const std::stop_token& quit) { work(quit); }, untold)),
+      capturer_(startThread(
+          "live pictures", Area::source, [this](const std::stop_token& quit) { capture(quit); }, untold)) {}
+
+Pipeline::~Pipeline() {
+    {
+        const std::scoped_lock lock(mutex_);
+        sourceStop_.request_stop();
+    }
+    capturer_.request_stop();
+    worker_.request_stop();
+}
+
+void Pipeline::start(OpenSource open) {
+    {
+        const std::scoped_lock lock(mutex_);
+        sourceStop_.request_stop();
+        sourceStop_ = {};
+        opening_ = {std::move(open), ++generation_, sourceStop_.get_token()};
+        engineWanted_ = true;
+        makeAnew_ = makeAnew_ || engineMissing_;
+        waiting_.reset();
+        shown_.reset();
+        cutout_.reset();
+        cutoutWanted_ = false;
+        meter_.clear();
+        status_.state = State::opening;
+        status_.source = {};
+        status_.sourceProblem.clear();
+        status_.engineProblem.clear();  // it is made, or asked, again
+        status_.matteProblem.clear();
+    }
+    wake_.notify_all();
+    onNews_();
+}
+
+void Pipeline::stop() {
+    {
+        const std::scoped_lock lock(mutex_);
+        sourceStop_.request_stop();
+        if (video_) video_->end();
+        opening_.reset();
+        waiting_.reset();
+        status_.state = State::stopped;
+        status_.sourceProblem.clear();
+        status_.matteProblem.clear();
+        status_.backgroundProblem.clear();
+    }
+    onNews_();
+}
+
+void Pipeline::retrySource() {
+    const std::scoped_lock lock(mutex_);
+    if (source_) source_->retryNow();
+}
+
+void Pipeline::setLook(const Look& look) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (look == look_) return;
+        const Background& behind = look.background;
+        if (video_ && (!moves(behind) || behind.imagePath != video_->path())) video_->end();
+        look_ = look;
+        lookChanged_ = true;
+    }
+    wake_.notify_all();
+}
+
+void Pipeline::hidePerson(bool hidden) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!hidden && shown_) {
+            auto again = std::make_shared<LivePicture>(*shown_);
+            again->repeated = true;
+            shown_ = std::move(again);
+        }
+        status_.personHidden = hidden;
+    }
+    onNews_();
+}
+
+void Pipeline::timeLayers(bool on) {
+    const std::scoped_lock lock(mutex_);
+    timeLayers_ = on;
+    ratesWanted_ = ratesWanted_ || on;
+    wake_.notify_all();
+}
+
+void Pipeline::requestCutout() {
+    {
+        const std::scoped_lock lock(mutex_);
+        cutoutWanted_ = true;
+        cutout_.reset();
+    }
+    wake_.notify_all();
+}
+
+void Pipeline::dropCutout() {
+    const std::scoped_lock lock(mutex_);
+    cutoutWanted_ = false;
+    cutout_.reset();
+}
+
+std::shared_ptr<const LivePicture> Pipeline::takeCutout() {
+    const std::scoped_lock lock(mutex_);
+    return status_.personHidden ? nullptr : std::exchange(cutout_, nullptr);
+}
+
+void Pipeline::record(std::shared_ptr<Trace> trace) {
+    const std::scoped_lock lock(mutex_);
+    trace_ = std::move(trace);
+}
+
+bool Pipeline::recording() const {
+    const std::scoped_lock lock(mutex_);
+    return trace_ != nullptr;
+}
+
+std::shared_ptr<const LivePicture> Pipeline::newest() const {
+    const std::scoped_lock lock(mutex_);
+    return shown_ && !status_.personHidden ? shown_ : curtained_;
+}
+
+LiveStatus Pipeline::status() const {
+    const std::scoped_lock lock(mutex_);
+    return status_;
+}
+
+LiveStatistics Pipeline::statistics() const {
+    auto [meter, rates] = [this] {
+        const std::scoped_lock lock(mutex_);
+        return std::pair(meter_, rates_);
+    }();
+    LiveStatistics statistics = meter.statistics(Clock::now());  // sorts many samples: not while the worker waits
+    statistics.rates = std::move(rates);
+    return statistics;
+}
+
+void Pipeline::presented(const LivePicture& live, double ms) {
+    const auto now = Clock::now();
+    const std::scoped_lock lock(mutex_);
+    if (!live.curtain) meter_.presented(now, live.repeated ? std::nullopt : std::optional(live.captured), float(ms));
+    if (!trace_) return;
+    const auto begin = now - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(ms));
+    trace_->add("window", "present", begin, now, live.frame);
+}
+
+// --- The capture thread ---
+
+void Pipeline::capture(const std::stop_token& quit) {
+    for (;;) {
+        std::optional<Opening> opening;
+        {
+            std::unique_lock lock(mutex_);
+            wake_.wait(lock, quit, [this] { return opening_.has_value() && engineTried_; });
+            if (quit.stop_requested()) return;
+            opening = std::exchange(opening_, std::nullopt);
+        }
+        const auto failed = [&](const char* sentence, Area area) {
+            tell(opening->generation, State::ended, sentence, {}, area);
+        };
+        guarded([&] { readFrom(*opening); }, failed, Area::source);
+    }
+}
+
+void Pipeline::readFrom(const Opening& opening) {
+    const auto generation = opening.generation;
+    bool running = false;
+    const auto open = [&](const std::stop_token& stop) {
+        const PixelMemory memory = [this] {
+            const std::scoped_lock lock(mutex_);
+            return frameMemory_;
+        }();
+        return std::make_unique<CapturingSource>([this](bool on) { tellCapturing(on); },
+                                                 [&] { return opening.open(memory, stop); });
+    };
+    const auto source = std::make_shared<ResumingSource>(open, [&](const std::string& lost) {
+        if (!lost.empty()) tell(generation, State::lost, lost);
+        running = false;
+    });
+    std::optional<Size> before;  // of the picture that stands there until this source has one, or for good
+    {
+        const std::scoped_lock lock(mutex_);
+        source_ = source;
+        if (curtained_) before = curtained_->picture->size();
+    }
+    const auto read = [&] {
+        if (before) hangCurtain(*before);
+        while (const auto frame = source->read(opening.stop)) {
+            if (!std::exchange(running, true)) tell(generation, State::running, "", source->info());
+            hangCurtain(frame->image->size());
+            post(*frame, generation);
+        }
+        if (!opening.stop.stop_requested()) tell(generation, State::ended, "", source->info());
+    };
+    const auto failed = [&](const char* sentence, Area area) {
+        tell(generation, State::ended, sentence, {}, area);  // a file that can't be read will not come back
+    };
+    guarded(read, failed, Area::source);
+    const std::scoped_lock lock(mutex_);
+    source_.reset();
+}
+
+/// Here rather than where the background changes: laying a picture takes longer than the GUI thread has, and the worker
+/// may be stuck in the engine.
+void Pipeline::hangCurtain(Size size) {
+    const Background background = [this] {
+        const std::scoped_lock lock(mutex_);
+        return look_.background;
+    }();
+    auto picture = curtain_.over(background, size);
+    {
+        const std::scoped_lock lock(mutex_);
+        if (curtained_ && curtained_->picture == picture) return;
+        curtained_ = std::make_shared<LivePicture>(LivePicture{std::move(picture), 0, Clock::now(), true, false});
+    }
+    onNews_();
+}
+
+void Pipeline::post(const Frame& frame, std::uint64_t generation) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (generation != generation_) return;
+        meter_.frameIn(Clock::now(), waiting_.has_value());
+        if (trace_) trace_->add("capture", "frame", frame.captured, Clock::now(), frame.number);
+        waiting_ = frame;
+    }
+    wake_.notify_all();
+}
+
+void Pipeline::tell(
+    std::uint64_t generation, State state, const std::string& problem, const SourceInfo& source, Area area) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (generation != generation_ || status_.state == State::stopped) return;
+        if (state == State::ended && video_) video_->end();
+        status_.state = state;
+        status_.sourceProblem = problem;
+        status_.sourceArea = area;
+        if (problem.empty()) status_.source = source;
+    }
+    onNews_();
+}
+
+/// Also of a source that was stopped, or replaced, until it is closed.
+void Pipeline::tellCapturing(bool on) {
+    {
+        const std::scoped_lock lock(mutex_);
+        status_.capturing = on;
+    }
+    onNews_();
+}
+
+// --- The worker ---
+
+void Pipeline::work(const std::stop_token& quit) {
+    bool goesOn = true;
+    const auto doNext = [&] {
+        auto order = nextOrder(quit);
+        goesOn = order.has_value();
+        if (order) carryOut(*order);
+    };
+    while (goesOn) guarded(doNext, [this](const char* sentence, Area area) { engineFailed(sentence, area); });
+    engine_.reset();  // on the thread that it was made on
+}
+
+/// Waits while there is nothing to do; null when the program ends.
+std::optional<Pipeline::Order> Pipeline::nextOrder(const std::stop_token& quit) {
+    std::unique_lock lock(mutex_);
+    const auto measures = [&] { return engine_ && ratesWanted_ && !rates_; };
+    const auto slotFree = [&] {
+        if (!engine_) return true;
+        // What is under way would be measured with the device.
+        return underWay_.size() < std::size_t(measures() ? 1 : engine_->slots());
+    };
+    const auto somethingToDo = [&] {
+        return (engineWanted_ && makeAnew_) || (slotFree() && waiting_) || onceMore() || measures();
+    };
+    Order order;
+    if (underWay_.empty() && !somethingToDo()) {
+        order.waitBegan = Clock::now();
+        wake_.wait(lock, quit, somethingToDo);
+        order.waitEnded = Clock::now();
+        waited_ += order.waitEnded - order.waitBegan;
+    }
+    if (quit.stop_requested()) return std::nullopt;
+    order.generation = generation_;
+    order.look = look_;
+    playBehind(order);
+    order.timeLayers = timeLayers_;
+    order.trace = trace_;
+    order.makeEngine = engineWanted_ && std::exchange(makeAnew_, false);
+    order.measureRates = measures() && underWay_.empty();
+    if (slotFree() && waiting_) {
+        order.frame = std::exchange(waiting_, std::nullopt);
+        const std::chrono::duration<float, std::milli> waited = std::exchange(waited_, {});
+        // Before a source's first frame the wait was for its start.
+        if (last_ && generation_ == workingOn_) order.waitMs = waited.count();
+    } else if (onceMore()) {
+        order.frame = last_;
+        order.repeated = true;
+    }
+    if (!order.frame) return order;
+    order.alone = std::exchange(cutoutWanted_, false);
+    if (order.alone) {
+        order.look.background.kind = Background::Kind::transparent;
+    } else {
+        lookChanged_ = false;
+    }
+    return order;
+}
+
+/// Begins, keeps or ends the video behind the person, and takes its newest picture. Before its first one the look's own
+/// stands there, or its colour. With the lock held.
+void Pipeline::playBehind(Order& order) {
+    const Background& background = order.look.background;
+    const bool on = status_.state != State::stopped && status_.state != State::ended;
+    const bool wanted = engine_ && on && moves(background);
+    if (video_ && (!wanted || video_->hasEnded() || video_->path() != background.imagePath)) {
+        order.ended = std::exchange(video_, nullptr);
+    }
+    if (wanted && !video_) video_ = std::make_shared<LoopingVideo>(background.imagePath, frameMemory_);
+    status_.backgroundProblem = video_ ? video_->problem() : std::string();
+    if (auto picture = video_ ? video_->newest() : nullptr) order.look.background.image = std::move(picture);
+}
+
+/// The last frame: its look changed, or its cut-out is wanted, and no newer one came. Never of a source that was
+/// stopped. With the lock held.
+bool Pipeline::onceMore() const {
+    if (status_.state == State::stopped) return false;
+    return (lookChanged_ || cutoutWanted_) && last_ && underWay_.empty() && generation_ == workingOn_;
+}
+
+void Pipeline::carryOut(Order& order) {
+    if (order.makeEngine) {
+        underWay_.clear();
+        engine_.reset();
+        engine_ = makeEngine_();
+        timingLayers_ = false;
+        layersFor_ = {};
+        const std::scoped_lock lock(mutex_);
+        engineMissing_ = false;
+        engineTried_ = true;
+        frameMemory_ = engine_->frameMemory();
+        if (video_) video_->end();  // its frames belong into the new engine's memory
+        rates_.reset();
+        status_.engineProblem.clear();
+        tellEngine(Clock::now());
+    }
+    if (order.makeEngine) wake_.notify_all();
+    if (order.generation != workingOn_) {
+        if (engine_) engine_->forget();
+        underWay_.clear();
+        last_.reset();
+        layersFor_ = {};
+        workingOn_ = order.generation;
+    }
+    if (!engine_) return;  // it could not be made: status says why, and the curtain hangs
+    if (order.timeLayers != timingLayers_) engine_->timeLayers(timingLayers_ = order.timeLayers);
+    if (order.measureRates) measureRates();
+    if (order.frame) {
+        submit(order);
+    } else if (!underWay_.empty()) {
+        deliver(order);
+    }
+}
+
+void Pipeline::submit(const Order& order) {
+    last_ = order.frame;
+    underWay_.push_back(
+        {order.frame->number, Clock::now(), order.waitMs, order.repeated, order.alone, order.look.fineDetail});
+    if (order.trace && order.waitMs && order.waitBegan < order.waitEnded) {
+        order.trace->add("worker", "capture wait", order.waitBegan, order.waitEnded, order.frame->number);
+    }
+    const Trace::Span span(order.trace.get(), "worker", "submit", order.frame->number);
+    engine_->submit(*order.frame, order.look);
+}
+
+void Pipeline::deliver(const Order& order) {
+    const UnderWay due = underWay_.front();
+    Output output = [&] {
+        const Trace::Span span(order.trace.get(), "worker", "take", due.frame);
+        return engine_->take();
+    }();
+    underWay_.pop_front();
+    const auto now = Clock::now();
+    if (order.trace) traceStages(*order.trace, output, now);
+    const std::chrono::duration<float, std::milli> took = now - due.submitted;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (order.generation != generation_) return;
+        if (output.frame != due.frame) {
+            meter_.stale();
+            return;
+        }
+        if (due.fineDetail != fineDetail_) {  // times as with another engine
+            meter_.anotherEngine();
+            layersFor_ = {};
+            fineDetail_ = due.fineDetail;
+        }
+        if (!(layersFor_ == output.picture->size())) meter_.setLayers(engine_->layers());
+        layersFor_ = output.picture->size();
+        if (due.waitMs) meter_.captureWait(*due.waitMs);
+        meter_.frameOut(now, output, took.count());
+        if (now - engineTold_ > kEngineNews) tellEngine(now);
+        status_.engineProblem.clear();
+        status_.matteProblem = meter_.matteProblem(now);
+        // The next start makes the engine anew, and its self-test tells whether the model broke meanwhile.
+        engineMissing_ = engineMissing_ || output.matteFault == MatteFault::everything;
+        if (output.matteUsable()) {  // otherwise the last good composite stays, or the curtain
+            (due.alone ? cutout_ : shown_) = std::make_shared<LivePicture>(
+                LivePicture{std::move(output.picture), output.frame, output.captured, false, due.repeated});
+        }
+    }
+    onNews_();
+}
+
+/// One step: what is left waits for the next frame to be done. An engine that fails at it is not asked again: its
+/// next frame says what is wrong.
+void Pipeline::measureRates() {
+    std::optional<MachineRates> rates;
+    try {
+        rates = engine_->measureRates();
+    } catch (const std::exception&) {
+        rates.emplace();
+    }
+    const std::scoped_lock lock(mutex_);
+    rates_ = std::move(rates);
+}
+
+/// With the lock held. Not for every frame: it copies text, and an engine that fell back says so in time.
+void Pipeline::tellEngine(Clock::time_point now) {
+    EngineInfo info = engine_->info();
+    if (info.name != status_.engine.name) {  // another engine took over: its layers are others
+        if (!status_.engine.name.empty()) meter_.anotherEngine();
+        layersFor_ = {};
+        rates_.reset();
+    }
+    if (info.warnings != status_.engine.warnings) layersFor_ = {};  // one may be that the network's input is another
+    status_.engine = std::move(info);
+    engineTold_ = now;
+}
+
+/// The last good composite stays; what was under way is lost.
+void Pipeline::engineFailed(const std::string& sentence, Area area) {
+    try {
+        if (engine_) engine_->drop();
+    } catch (const std::exception&) {
+        engine_.reset();  // not even that: another is made with the next source
+    }
+    underWay_.clear();
+    last_.reset();
+    {
+        const std::scoped_lock lock(mutex_);
+        meter_.engineFailed();
+        engineMissing_ = engineMissing_ || !engine_;
+        engineTried_ = true;
+        status_.engineProblem = sentence;
+        status_.engineArea = area;
+    }
+    wake_.notify_all();  // the source may open: what it gives is hidden behind the curtain
+    onNews_();
+}
+
+}  // namespace matte

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/pipeline/video_export.h"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "inference/core/atomic_file.h"
+#include "inference/core/error.h"
+#include "inference/media/background_file.h"
+#include "inference/media/video/video_source.h"
+#include "inference/media/video/video_writer.h"
+
+namespace matte {
+namespace {
+
+namespace fs = std::filesystem;
+using Seconds = std::chrono::duration<double>;
+
+/// After so many pictures, none of which has a matte, there is no use in going on.
+constexpr std::uint64_t kTried = 100;
+
+/// Frames of a video one after the other, each with its time from the first.
+class TimedFrames {
+public:
+    TimedFrames(const fs::path& path, CaptureSettings settings) {
+        settings.paced = false;
+        source_ = openVideo(path, settings);
+        if (source_->info().size.pixels() > kLargestVideo) {
+            throw Error(Area::input,
+                        path.string() + " has larger pictures than 7680x4320: scale the video down first.");
+        }
+    }
+    [[nodiscard]] SourceInfo info() const { return source_->info(); }
+    [[nodiscard]] Loss loss() const { return source_->loss(); }
+
+    std::optional<Frame> next(const std::stop_token& stop) {
+        auto frame = source_->read(stop);
+        if (frame && !begin_) begin_ = frame->captured;
+        return frame;
+    }
+    [[nodiscard]] Seconds timeOf(const Frame& frame) const { return frame.captured - *begin_; }
+
+private:
+    std::unique_ptr<FrameSource> source_;
+    std::optional<std::chrono::steady_clock::time_point> begin_;
+};
+
+CaptureSettings repeated(PixelMemory memory) {
+    CaptureSettings settings;
+    settings.repeat = true;
+    settings.memory = memory;
+    return settings;
+}
+
+/// The video behind the person, over and over: at each time of the whole the frame that is to be seen then.
+class MovingBackground {
+public:
+    MovingBackground(const fs::path& path, PixelMemory memory) : frames_(path, repeated(memory)) {}
+
+    /// Times only grow.
+    std::shared_ptr<const Image> at(Seconds time, const std::stop_token& stop) {
+        while (!ended_ && (!shown_ || (next_ && frames_.timeOf(*next_) <= time))) {
+            if (next_) shown_ = std::move(next_->image);
+            next_ = frames_.next(stop);
+            ended_ = !next_;
+        }
+        return shown_;
+    }
+    [[nodiscard]] Loss loss() const { return frames_.loss(); }
+
+private:
+    TimedFrames frames_;
+    std::shared_ptr<const Image> shown_;
+    std::optional<Frame> next_;
+    bool ended_ = false;
+};
+
+/// The alpha of a transparent picture, gray8.
+void alphaInto(const Image& picture, Image& matte) {
+    for (int y = 0; y < matte.size().height; ++y) {
+        const std::uint8_t* from = picture.row(y) + 3;
+        std::uint8_t* to = matte.row(y);
+        for (int x = 0; x < matte.size().width; ++x) to[x] = from[x * 4];
+    }
+}
+
+class Export {
+public:
+    Export(Engine& engine, const VideoExport& job, std::stop_token stop)
+        : engine_(engine),
+          stop_(std::move(stop)),
+          input_(job.input),
+          look_(job.look),
+          frames_(job.input, settings(engine)) {
+        if (job.matteOnly) look_.background.kind = Background::Kind::transparent;
+        const Background& background = look_.background;
+        const bool isFile = background.kind == Background::Kind::image;
+        std::vector<fs::path> read = job.alsoRead;
+        read.push_back(job.input);
+        if (isFile) read.emplace_back(background.imagePath);
+        refuseReplacing(job.output, read);
+        if (isFile && background.moving) behind_.emplace(background.imagePath, engine.frameMemory());
+        first_ = next();
+        if (!first_) {
+            throw Error(Area::input, job.input.string() + " has no picture that can be read: choose another video.");
+        }
+        VideoForm form;
+        form.size = frames_.info().size;
+        form.rate = frames_.info().rate;
+        form.transparent = background.kind == Background::Kind::transparent && !job.matteOnly;
+        form.soundFrom = job.matteOnly ? fs::path() : job.input;
+        form.soundBegin = first_->inFile;
+        writer_ = std::make_unique<VideoWriter>(job.output, form);
+        if (job.matteOnly) matte_.emplace(form.size, PixelFormat::gray8);
+        result_.size = form.size;
+        result_.codec = writer_->codec();
+    }
+
+    VideoExportResult run(const std::function<void(std::uint64_t, double)>& progress) {
+        engine_.forget();
+        for (auto frame = std::move(first_); frame; frame = next()) {
+            const Seconds time = frames_.timeOf(*frame);
+            if (behind_) {
+                if (auto image = behind_->at(time, stop_)) look_.background.image = std::move(image);
+            }
+            engine_.submit(*frame, look_);
+            underWay_.push_back({*frame, look_, time});
+            // Fewer than before may be allowed: the processor that goes on for a GPU has fewer slots.
+            while (int(underWay_.size()) >= engine_.slots()) writeOldest(progress);
+        }
+        while (!underWay_.empty()) writeOldest(progress);
+        if (withoutMatte_ == result_.frames) throw NoMatte();
+        writer_->finish();
+        if (withoutMatte_ > 0) result_.matteProblem = sayHowManyAreWithoutMatte();
+        result_.loss = frames_.loss();
+        result_.loss += writer_->loss();
+        if (behind_) result_.backgroundLoss = behind_->loss();
+        result_.problem = problem();
+        if (!result_.inputProblem.empty()) countTheRest();
+        return result_;
+    }
+
+private:
+    struct UnderWay {
+        Frame frame;
+        Look look;
+        Seconds time;
+    };
+
+    static CaptureSettings settings(const Engine& engine) {
+        CaptureSettings settings;
+        settings.memory = engine.frameMemory();
+        return settings;
+    }
+
+    /// Null at the end, also where the video breaks off: what was read by then is worth having.
+    std::optional<Frame> next() {
+        std::optional<Frame> frame;
+        try {
+            frame = frames_.next(stop_);
+        } catch (const Error& error) {
+            if (result_.frames + underWay_.size() == 0) throw;
+            result_.inputProblem = error.what();
+        }
+        stopIfAsked(stop_);
+        return frame;
+    }
+
+    void writeOldest(const std::function<void(std::uint64_t, double)>& progress) {
+        const Output output = engine_.take();
+        const UnderWay begun = std::move(underWay_.front());
+        underWay_.pop_front();
+        const auto picture = fetch(*output.picture, begun);
+        if (matte_) alphaInto(*picture, *matte_);
+        writer_->write(matte_ ? matte_->view() : picture->view(), begun.time, begun.frame.lasts);
+        ++result_.frames;
+        result_.seconds = (begun.time + begun.frame.lasts).count();
+        if (!output.matteUsable()) ++withoutMatte_;
+        if (output.matteFault == MatteFault::everything) ++refused_;
+        if (result_.frames == kTried && withoutMatte_ == kTried) throw NoMatte();
+        if (progress) progress(result_.frames, frames_.info().frames);
+    }
+
+    /// A device that is lost before its picture was fetched: the engine makes the picture again, as that of a photo.
+    std::shared_ptr<const Image> fetch(const Picture& picture, const UnderWay& begun) {
+        try {
+            return picture.image();
+        } catch (const DeviceFailure&) {
+            const auto cutout = engine_.cutOut(begun.frame.image, stop_);
+            return engine_.composite(*cutout, begun.look, begun.frame.image->size(), stop_).picture->image();
+        }
+    }
+
+    /// Frames that come after those that could be read on to, as far as the video says how many there are.
+    void countTheRest() {
+        Loss& loss = result_.loss;
+        const auto all = std::uint64_t(frames_.info().frames);
+        loss.frames = std::max(loss.frames, all - std::min(all, result_.frames));
+        loss.ofFrames = result_.frames + loss.frames;
+    }
+
+    [[nodiscard]] std::string problem() const {
+        std::string said;
+        const auto say = [&](const std::string& sentence) {
+            if (!sentence.empty()) said += (said.empty() ? "" : " ") + sentence;
+        };
+        const Loss& loss = result_.loss;
+        say(loss.sentence(input_.filename().string()));
+        say(result_.inputProblem);
+        if (!result_.inputProblem.empty())
+            say("The result has the " + std::to_string(result_.frames) + " frames before.");
+        else if (loss.frames + loss.soundPackets + loss.soundUnwritten > 0)
+            say("The result has the others.");
+        say(result_.backgroundLoss.sentence(fs::path(look_.background.imagePath).filename().string()));
+        say(result_.matteProblem);
+        return said;
+    }
+    [[nodiscard]] std::string sayHowManyAreWithoutMatte() const {
+        const std::string why = refused_ == 0               ? "values for them are not finite"
+                                : refused_ == withoutMatte_ ? "mattes suddenly cover the whole picture"
+                                                            : "mattes are not finite or suddenly cover everything";
+        return std::to_string(withoutMatte_) + " of " + std::to_string(result_.frames) +
+               " pictures show the background alone, because the model's " + why + ": try another model.";
+    }
+
+    Engine& engine_;
+    std::stop_token stop_;
+    fs::path input_;
+    Look look_;
+    TimedFrames frames_;
+    std::optional<Frame> first_;  ///< until run()
+    std::optional<MovingBackground> behind_;
+    std::unique_ptr<VideoWriter> writer_;
+    std::optional<Image> matte_;
+    std::deque<UnderWay> underWay_;
+    VideoExportResult result_;
+    std::uint64_t withoutMatte_ = 0;
+    std::uint64_t refused_ = 0;  ///< of these, by MatteGuard
+};
+
+}  // namespace
+
+VideoExportResult exportVideo(Engine& engine,
+                              const VideoExport& job,
+                              const std::function<void(std::uint64_t done, double of)>& progress,
+                              std::stop_token stop) {
+    return Export(engine, job, std::move(stop)).run(progress);
+}
+
+}  // namespace matte

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options that several commands take, and what is made of them. Main thread.
+#pragma once
+
+#include <map>
+#include <stop_token>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "inference/core/error.h"
+#include "inference/core/look.h"
+#include "inference/engine/engine.h"
+
+namespace matte {
+
+/// An option that takes one of a few words. CLI11's own message for a wrong one lists the enumeration's numbers.
+template <typename T>
+void addChoice(CLI::App* app,
+               const std::string& name,
+               const std::string& help,
+               T& target,
+               const std::map<std::string, T>& choices) {
+    const auto choose = [name, &target, choices](const std::string& word) {
+        const auto found = choices.find(word);
+        if (found != choices.end()) {
+            target = found->second;
+            return;
+        }
+        std::string words;
+        for (const auto& choice : choices) words += (words.empty() ? "" : ", ") + choice.first;
+        throw Error(Area::usage, name + " does not know '" + word + "': use one of " + words + ".");
+    };
+    app->add_option_function<std::string>(name, choose, help)->type_name("WHICH");
+}
+
+/// --engine, --device and --precision.
+void addEngineChoices(CLI::App* app, EngineOptions& engine);
+
+/// What a command is told about the picture.
+struct LookOptions {
+    std::string background = "blur";  ///< as parseBackground() reads it
+    Look look;                        ///< but for its background's kind, colour and strength
+};
+
+/// --background, --placement, --position, --threshold, --softness and --no-decontaminate. `videoNote` is said of
+/// video:PATH.
+void addLookOptions(CLI::App* app, LookOptions& options, const std::string& videoNote);
+/// --threshold and --softness alone.
+void addEdgeOptions(CLI::App* app, Look& look);
+/// Throws Error(usage) for either outside of its range.
+void checkEdge(const Look& look);
+/// Throws Error(usage) for a value outside of 0 to 1, also for a NaN, which CLI11's own check lets through.
+void checkUnitInterval(const char* option, float value);
+/// Throws Error(usage) for what is out of its range, or no background; reads no file.
+Background checkedBackground(const LookOptions& options);
+/// The whole look; a background from a file is read, if it `isNeeded`. Throws Error(input) and Cancelled.
+Look readLook(const LookOptions& options, const Background& background, bool isNeeded, const std::stop_token& stop);
+
+}  // namespace matte

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/tools/cli/video_command.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "inference/media/video/video_writer.h"
+#include "inference/model/default_model.h"
+#include "inference/model/read_model.h"
+#include "inference/pipeline/video_export.h"
+#include "inference/tools/cli/image_command.h"
+#include "inference/tools/cli/picture_list.h"
+#include "inference/tools/cli/progress_bar.h"
+
+namespace matte {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+const char* const kFooter =
+    "OUT's extension says what is written: mp4, m4v, mov and mkv hold H.264, webm holds VP9. With --background\n"
+    "transparent it is webm (VP9) or mov (ProRes 4444). Every frame keeps its time, and the video's sound goes along "
+    "as\n"
+    "it is where the form can hold it. OUT appears only when it is finished. When anything of IN or of the "
+    "background\n"
+    "is missing or damaged, a frame got no matte, or another encoder had to be taken, one message says so and the "
+    "exit\n"
+    "code is 3.\n";
+
+double secondsSince(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+nlohmann::ordered_json countsOf(const Loss& loss) {
+    return {{"frames", loss.frames},
+            {"ofFrames", loss.ofFrames},
+            {"damagedFrames", loss.damagedFrames},
+            {"soundPackets", loss.soundPackets},
+            {"unwrittenSoundPackets", loss.soundUnwritten},
+            {"readErrors", loss.readErrors},
+            {"endsEarly", loss.endsEarly},
+            {"noSound", !loss.soundProblem.empty()},
+            {"otherEncoder", !loss.encoderProblem.empty()}};
+}
+
+void report(const VideoOptions& options, const VideoExportResult& result, const EngineInfo& engine, double took) {
+    if (options.json) {
+        const nlohmann::ordered_json document{
+            {"version", MATTE_VERSION},      {"engine", engine.name},
+            {"input", options.input},        {"output", options.output},
+            {"codec", result.codec},         {"width", result.size.width},
+            {"height", result.size.height},  {"frames", result.frames},
+            {"seconds", result.seconds},     {"tookSeconds", took},
+            {"lost", countsOf(result.loss)}, {"lostOfBackground", countsOf(result.backgroundLoss)},
+            {"problem", result.problem}};
+        // File names need not be UTF-8, and JSON must be.
+        std::puts(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    } else if (!options.quiet) {
+        std::printf("Engine: %s\n%s\n  %dx%d, %s, %llu frames of %.1f s in %.1f s (%.1f a second)\n",
+                    printable(engine.name).c_str(), printable(options.input + " -> " + options.output).c_str(),
+                    result.size.width, result.size.height, result.codec.c_str(), (unsigned long long)(result.frames),
+                    result.seconds, took, double(result.frames) / std::max(took, 1e-3));
+    }
+    if (!result.isWhole()) printMessage(result.problem);
+}
+
+}  // namespace
+
+CLI::App* addVideoCommand(CLI::App& app, VideoOptions& options) {
+    CLI::App* video = app.add_subcommand("video", "Replace what is behind the people in a video");
+    video->footer(kFooter);
+    video->add_option("IN", options.input, "A video")->required();
+    video->add_option("-o,--output", options.output, "The video to write: mp4, m4v, mov, mkv or webm")
+        ->required()
+        ->type_name("OUT");
+    addLookOptions(video, options.look, "");
+    video->add_option("--steadiness", options.look.look.steadiness, "How steady the matte is kept, 0 to 1")
+        ->capture_default_str()
+        ->type_name("S");
+    video->add_flag("--nearest", options.look.look.nearestOnly,
+                    "Of several people, keep only the one who takes the most room");
+    video->add_option("--model", options.model, "Another model: a .safetensors file, or portrait-lite")
+        ->type_name("MODEL");
+    addEngineChoices(video, options.engine);
+    video->add_option("--size", options.engine.networkLongestSide, "Longest side of the network's input, in pixels")
+        ->check(CLI::Range(32, 2048).description(""))
+        ->type_name("N");
+    video->add_flag("--matte-only", options.matteOnly,
+                    "Write the matte as a grey video instead, without sound (white is the person)");
+    video->add_flag("--json", options.json, "Print what was done as one JSON object");
+    video->add_flag("--quiet", options.quiet, "Print nothing but errors");
+    return video;
+}
+
+ExitCode runVideoCommand(const VideoOptions& options, std::stop_token stop) {
+    const Background background = checkedBackground(options.look);
+    checkUnitInterval("--steadiness", options.look.look.steadiness);
+    VideoExport job{options.input, options.output, {}, options.matteOnly};
+    job.alsoRead = modelFiles(options.model);
+    // Before the model is loaded.
+    checkVideoTarget(job.output, background.kind == Background::Kind::transparent && !options.matteOnly);
+    job.look = readLook(options.look, background, !options.matteOnly, stop);
+    job.look.fineDetail = true;  // there is time for it
+    const auto engine = Engine::create(loadNetwork(options.model), options.engine);
+    for (const auto& warning : engine->info().warnings) printMessage(warning);
+
+    constexpr int kSteps = 1000;
+    ProgressBar bar(kSteps, !options.quiet);
+    const auto begin = Clock::now();
+    const auto progress = [&](std::uint64_t done, double of) {
+        if (done % 8 != 1) return;
+        const double share = of > 0 ? std::min(1.0, double(done) / of) : 0;
+        const double left = share > 0 ? secondsSince(begin) * (1 - share) / share : 0;
+        bar.show(int(share * kSteps), "frame " + std::to_string(done) +
+                                          (share > 0 ? ", " + std::to_string(int(std::lround(left))) + " s left" : ""));
+    };
+    const VideoExportResult result = exportVideo(*engine, job, progress, std::move(stop));
+    bar.clear();
+    report(options, result, engine->info(), secondsSince(begin));
+    return result.isWhole() ? kExitOk : kExitInput;
+}
+
+}  // namespace matte

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/tools/evaluate/evaluate_command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+#include <CLI/CLI.hpp>
+
+#include "inference/media/frame_source.h"
+#include "inference/media/image/image_file.h"
+#include "inference/media/synthetic/test_source.h"
+#include "inference/model/default_model.h"
+#include "inference/model/read_model.h"
+#include "inference/tools/cli/image_command.h"
+#include "inference/tools/cli/options.h"
+#include "inference/tools/cli/progress_bar.h"
+#include "inference/tools/evaluate/evaluate_report.h"
+#include "inference/tools/evaluate/matte_pairs.h"
+#include "inference/tools/evaluate/sequence_metrics.h"
+
+namespace matte {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* const kFooter =
+    "The mattes are those that other commands and the window make, with the same threshold, softness and steadiness.\n"
+    "Layout: the true matte of NAME.jpg is NAME.png or NAME-matte.png beside it, grey, as large as the photo, white "
+    "for\n"
+    "the person; that of NAME.png is NAME-matte.png. Folders below DIR are searched too and get lines of their own.\n"
+    "With --sequence the pictures of each folder, in the order of their names, are the frames of one sequence, with "
+    "or\n"
+    "without mattes; a video is one, without; test:person[:WxH] is one, with. Its line: flicker where nothing moves,\n"
+    "dtSSD against the true mattes, the mean error of alpha where the true one moved, to be held against that with\n"
+    "--steadiness 0, and the share of the frame that is found to be somebody beside the largest person.\n"
+    "\n"
+    "Columns: mean IoU of person and background, IoU of the person, mean absolute and squared difference, gradient "
+    "and\n"
+    "connectivity error (Rhemann et al. 2009, thousands of pixels), F-score of the outline within 2 pixels, share of\n"
+    "pixels with an alpha of .05 to .95, the same away from the true outline, mean IoU of the worst tenth.\n";
+
+/// One photo, or one sequence: a folder's frames, or those of a video or of the synthetic person.
+struct Work {
+    fs::path folder;  ///< what the report calls it by
+    MattePair photo;
+    std::vector<MattePair> frames;
+    std::optional<SourceSpec> source;
+};
+
+/// "" for the folder itself.
+std::string nameBelow(const fs::path& path, const fs::path& folder) {
+    const fs::path below = path.lexically_relative(folder);
+    return below == "." ? folder.filename().string() : below.string();
+}
+
+/// One channel of 8 bits as [h, w, 1] of 0 to 1.
+Planes planeOf(const Image& image, int channel) {
+    Planes plane(image.size(), 1);
+    const std::ptrdiff_t step = bytesPerPixel(image.format());
+    for (int y = 0; y < plane.size.height; ++y) {
+        for (int x = 0; x < plane.size.width; ++x) plane.row(y)[x] = float(image.row(y)[step * x + channel]) / 255;
+    }
+    return plane;
+}
+
+class Evaluation {
+public:
+    Evaluation(const EvaluateOptions& options, std::stop_token stop)
+        : options_(options),
+          stop_(std::move(stop)),
+          model_(findModel(options.model)),
+          look_(options.look),
+          report_(options.json, model_) {
+        look_.background.kind = Background::Kind::transparent;
+        checkEdge(look_);
+        checkUnitInterval("--steadiness", look_.steadiness);
+        for (const std::string& input : options.inputs) find(input);
+        if (work_.empty()) {
+            throw Error(Area::input, options.sequence ? "There is no frame: name a folder of frames or a video."
+                                                      : "There is no photo with a matte beside it: see matte-cli "
+                                                        "evaluate --help for the layout.");
+        }
+    }
+
+    ExitCode run() {
+        const std::vector<int> sizes = options_.sizes.empty() ? std::vector<int>{0} : options_.sizes;
+        ProgressBar progress(int(sizes.size() * work_.size()), !options_.quiet);
+        int done = 0;
+        for (const int size : sizes) {
+            EngineOptions engineOptions;
+            engineOptions.kind = kind();
+            engineOptions.networkLongestSide = size;
+            engine_ = Engine::create(loadNetwork(options_.model), engineOptions);
+            report_.beginSize(size, engine_->info());
+            for (const Work& work : work_) {
+                const fs::path& name = options_.sequence ? work.folder : work.photo.photo;
+                progress.show(done++, name.filename().string());
+                evaluate(work, name, progress);
+            }
+            progress.clear();
+            report_.endSize();
+        }
+        report_.finish(code_);
+        return code_;
+    }
+
+private:
+    [[nodiscard]] EngineKind kind() const {
+        return options_.engine == "cpu"    ? EngineKind::cpu
+               : options_.engine == "cuda" ? EngineKind::cuda
+                                           : EngineKind::automatic;
+    }
+
+    void find(const fs::path& named) {
+        const fs::path input = named.has_filename() ? named : named.parent_path();  // without a slash at its end
+        std::error_code error;
+        if (options_.sequence && input.string().starts_with("test:")) {
+            work_.push_back({input, {}, {}, parseSource(input.string())});
+            return;
+        }
+        if (options_.sequence && !fs::is_directory(input, error)) {
+            work_.push_back({input, {}, {}, SourceSpec{SourceSpec::Kind::file, input.string(), {}, 0}});
+            return;
+        }
+        const auto first = std::ptrdiff_t(work_.size());
+        for (MattePair& pair : findMattePairs(input)) {
+            const fs::path folder = nameBelow(pair.photo.parent_path(), input);
+            if (!options_.sequence) {
+                if (!pair.matte.empty()) work_.push_back({folder, std::move(pair), {}, {}});
+                continue;
+            }
+            // By the folder itself: two that were given may have one name, and a folder's frames need not come in a
+            // row.
+            auto sequence = std::find_if(work_.begin() + first, work_.end(), [&](const Work& other) {
+                return other.frames.front().photo.parent_path() == pair.photo.parent_path();
+            });
+            if (sequence == work_.end()) sequence = work_.insert(work_.end(), Work{folder, {}, {}, {}});
+            sequence->frames.push_back(std::move(pair));
+        }
+    }
+
+    void evaluate(const Work& work, const fs::path& name, ProgressBar& progress) {
+        try {
+            if (options_.sequence) {
+                sequence(work);
+            } else {
+                photo(work);
+            }
+        } catch (const Error& error) {
+            if (error.area != Area::input && error.area != Area::source) throw;
+            progress.clear();
+            printMessage(error.what());
+            report_.failed(name, error.what());
+            if (code_ == kExitOk) code_ = exitCodeOf(error.area);
+        }
+    }
+
+    void photo(const Work& work) {
+        const auto picture = readImage(work.photo.photo, stop_);
+        const Planes truth = readMatte(work.photo.matte, picture->size(), stop_);
+        const auto cutout = engine_->cutOut(picture, stop_);
+        const Planes alpha = planeOf(engine_->matte(*cutout, look_, picture->size(), stop_), 0);
+        report_.photo(work.folder.string(), work.photo.photo, scoreMatte(alpha, truth));
+    }
+
+    /// Calls `see` with every frame and, where there is one, its true matte.
+    void eachFrame(const Work& work, const std::function<void(const Frame&, const Planes*)>& see) {
+        if (!work.source) {
+            Frame frame;
+            for (const MattePair& pair : work.frames) {
+                frame.image = readImage(pair.photo, stop_);
+                frame.captured = std::chrono::steady_clock::now();
+                std::optional<Planes> truth;
+                if (!pair.matte.empty()) truth = readMatte(pair.matte, frame.image->size(), stop_);
+                see(frame, truth ? &*truth : nullptr);
+                ++frame.number;
+            }
+            return;
+        }
+        CaptureSettings settings;
+        settings.paced = false;
+        if (work.source->kind == SourceSpec::Kind::test) {
+            TestSource person(work.source->size, kUnthrottled, settings);
+            for (int left = 2 * loopFrames(work.source->size); left > 0; --left) {  // it repeats itself
+                const auto frame = person.read(stop_);
+                if (!frame) return;
+                const Planes truth = planeOf(person.alpha(frame->number), 0);
+                see(*frame, &truth);
+            }
+            return;
+        }
+        const auto source = openSource(*work.source, settings);
+        while (const auto frame = source->read(stop_)) see(*frame, nullptr);
+        if (const Loss loss = source->loss(); loss.any()) {
+            printMessage(loss.sentence(work.folder.filename().string()) + " The scores are those of the others.");
+            if (code_ == kExitOk) code_ = kExitInput;
+        }
+    }
+
+    /// As live pictures: one after the other, each remembering those before.
+    void sequence(const Work& work) {
+        SequenceMeter meter;
+        SequenceScores scores;
+        std::vector<MatteScores> mattes;
+        engine_->forget();
+        eachFrame(work, [&](const Frame& frame, const Planes* truth) {
+            stopIfAsked(stop_);
+            engine_->submit(frame, look_);
+            const auto shown = engine_->take().picture->image();
+            const Planes alpha = planeOf(*shown, 3);
+            meter.add(lumaPlane(frame.image->view()), alpha, truth);
+            scores.uncertain += uncertainShare(alpha);
+            if (truth) mattes.push_back(scoreMatte(alpha, *truth));
+        });
+        stopIfAsked(stop_);
+        if (meter.frames() == 0) throw Error(Area::input, work.folder.string() + " has no frames: name another video.");
+        scores.name = work.folder.string();
+        scores.frames = meter.frames();
+        scores.flicker = meter.flicker();
+        scores.dtSsd = meter.dtSsd();
+        scores.movingError = meter.movingError();
+        scores.beside = meter.beside();
+        scores.uncertain /= meter.frames();
+        if (!mattes.empty()) scores.mattes = meanScores(mattes);
+        report_.sequence(scores);
+    }
+
+    const EvaluateOptions& options_;
+    std::stop_token stop_;
+    fs::path model_;
+    Look look_;
+    std::vector<Work> work_;
+    std::unique_ptr<Engine> engine_;
+    EvaluateReport report_;
+    ExitCode code_ = kExitOk;
+};
+
+}  // namespace
+
+CLI::App* addEvaluateCommand(CLI::App& app, EvaluateOptions& options) {
+    CLI::App* evaluate =
+        app.add_subcommand("evaluate", "Score a model's mattes against true ones, and how steady they are");
+    evaluate->footer(kFooter);
+    evaluate
+        ->add_option("DIR", options.inputs,
+                     "Folders of photos with mattes; with --sequence, of frames, or videos, or test:person")
+        ->required();
+    evaluate->add_flag("--sequence", options.sequence, "What is named are sequences, run as live pictures are");
+    evaluate
+        ->add_option("--size", options.sizes,
+                     "Longest sides of the network's input, separated by commas; without it the model's own, and "
+                     "people far away in photos are looked at twice")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::Range(32, 2048).description(""))
+        ->type_name("N,N…");
+    evaluate->add_option("--model", options.model, "Another model: a .safetensors file, or portrait-lite")
+        ->type_name("MODEL");
+    evaluate->add_option("--engine", options.engine, "What computes: auto, cpu or cuda")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
+        ->type_name("WHICH");
+    addEdgeOptions(evaluate, options.look);
+    evaluate->add_option("--steadiness", options.look.steadiness, "Sequences: how steady live mattes are kept, 0 to 1")
+        ->capture_default_str()
+        ->type_name("S");
+    evaluate->add_flag("--json", options.json, "Print one JSON object, with every photo's scores");
+    evaluate->add_flag("--quiet", options.quiet, "Show no progress");
+    return evaluate;
+}
+
+ExitCode runEvaluateCommand(const EvaluateOptions& options, std::stop_token stop) {
+    return Evaluation(options, std::move(stop)).run();
+}
+
+}  // namespace matte

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/tools/evaluate/matte_pairs.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "inference/core/error.h"
+#include "inference/media/image/image_file.h"
+
+namespace matte {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Of a folder and of those below it; links to folders are not followed, so that none is its own part.
+std::set<fs::path> picturesBelow(const fs::path& folder) {
+    std::set<fs::path> pictures;
+    std::error_code error;
+    fs::recursive_directory_iterator entry(folder, error);
+    while (!error && entry != fs::recursive_directory_iterator()) {
+        if (hasImageExtension(entry->path())) pictures.insert(entry->path());
+        entry.increment(error);
+    }
+    if (error) {
+        throw Error(Area::input, "The folder " + folder.string() + " can't be read (" + error.message() +
+                                     "): name a folder of photos with mattes.");
+    }
+    return pictures;
+}
+
+}  // namespace
+
+std::vector<MattePair> findMattePairs(const fs::path& folder) {
+    const std::set<fs::path> pictures = picturesBelow(folder);
+    std::map<fs::path, fs::path> matteOf;
+    std::set<fs::path> mattes;
+    for (const fs::path& photo : pictures) {
+        const fs::path stem = photo.parent_path() / photo.stem();
+        for (const char* ending : {".png", "-matte.png"}) {
+            const fs::path matte = stem.string() + ending;
+            if (matte == photo || !pictures.contains(matte)) continue;
+            matteOf[photo] = matte;
+            mattes.insert(matte);
+            break;
+        }
+    }
+    std::vector<MattePair> pairs;
+    for (const fs::path& photo : pictures) {
+        if (!mattes.contains(photo)) pairs.push_back({photo, matteOf[photo]});
+    }
+    return pairs;
+}
+
+Planes readMatte(const fs::path& path, Size photo, const std::stop_token& stop) {
+    const auto image = readImage(path, stop);
+    if (image->size() != photo) {
+        throw Error(Area::input,
+                    "The matte " + path.string() + " is not as large as its photo: both must be of one size.");
+    }
+    Planes matte(photo, 1);
+    for (int y = 0; y < photo.height; ++y) {
+        for (int x = 0; x < photo.width; ++x) matte.row(y)[x] = float(image->row(y)[std::ptrdiff_t(4) * x]) / 255;
+    }
+    return matte;
+}
+
+}  // namespace matte

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Photos with the true mattes beside them, as data sets and `matte-cli image --matte-only` lay them out. Any thread.
+#pragma once
+
+#include <filesystem>
+#include <stop_token>
+#include <vector>
+
+#include "inference/core/image.h"
+
+namespace matte {
+
+struct MattePair {
+    std::filesystem::path photo;
+    std::filesystem::path matte;  ///< grey, as large as the photo, 255 is the person; empty when there is none
+};
+
+/// The photos in `folder` and in the folders below it, in the order of their paths. The matte of NAME.jpg (or another
+/// format) is NAME.png or NAME-matte.png beside it, that of NAME.png is NAME-matte.png. Throws Error(input) when the
+/// folder can't be read.
+std::vector<MattePair> findMattePairs(const std::filesystem::path& folder);
+
+/// A matte from its file, [h, w, 1] of 0 to 1. Throws Error(input), also when it is not of the photo's size, and
+/// Cancelled.
+Planes readMatte(const std::filesystem::path& path, Size photo, const std::stop_token& stop = {});
+
+}  // namespace matte

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/tools/evaluate/sequence_metrics.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "inference/core/pixel_math.h"
+#include "inference/matting/resample.h"
+#include "inference/tools/evaluate/regions.h"
+
+namespace matte {
+namespace {
+
+constexpr int kGridLongestSide = 320;
+constexpr float kStill = 1.5F;   ///< of 255
+constexpr float kMoving = 0.1F;  ///< change of the true alpha
+constexpr double kSigma = 2;
+constexpr int kRadius = 6;
+
+Size gridOf(Size frame) {
+    const double scale = double(kGridLongestSide) / frame.longest();
+    const auto side = [&](int pixels) { return std::max(1, int(std::lround(pixels * scale))); };
+    return {side(frame.width), side(frame.height)};
+}
+
+/// The outermost pixels go on beyond the edge.
+Planes blurred(const Planes& in) {
+    std::array<float, kRadius + 1> weights{};
+    double sum = 0;
+    for (int i = -kRadius; i <= kRadius; ++i) sum += std::exp(-i * i / (2 * kSigma * kSigma));
+    for (int i = 0; i <= kRadius; ++i) weights[std::size_t(i)] = float(std::exp(-i * i / (2 * kSigma * kSigma)) / sum);
+
+    Planes across(in.size, 1), out(in.size, 1);
+    for (int y = 0; y < in.size.height; ++y) {
+        for (int x = 0; x < in.size.width; ++x) {
+            float& value = across.row(y)[x];
+            for (int i = -kRadius; i <= kRadius; ++i) {
+                value += weights[std::size_t(std::abs(i))] * in.row(y)[std::clamp(x + i, 0, in.size.width - 1)];
+            }
+        }
+    }
+    for (int y = 0; y < in.size.height; ++y) {
+        for (int i = -kRadius; i <= kRadius; ++i) {
+            const float* row = across.row(std::clamp(y + i, 0, in.size.height - 1));
+            for (int x = 0; x < in.size.width; ++x) out.row(y)[x] += weights[std::size_t(std::abs(i))] * row[x];
+        }
+    }
+    return out;
+}
+
+/// The share of `alpha` that is somebody and not of the largest part.
+double shareBeside(const Planes& alpha) {
+    std::vector<std::uint8_t> somebody(alpha.values.size());
+    std::ranges::transform(alpha.values, somebody.begin(), [](float value) { return std::uint8_t(value > kSomebody); });
+    const auto largest = largestRegion(somebody, alpha.size);
+    return double(std::ranges::count(somebody, 1) - std::ranges::count(largest, 1)) / double(alpha.size.pixels());
+}
+
+float byteLuma(const std::uint8_t* pixel, int red, int blue) {
+    return 0.299F * float(pixel[red]) + 0.587F * float(pixel[1]) + 0.114F * float(pixel[blue]);
+}
+
+}  // namespace
+
+void SequenceMeter::add(const Planes& luma, const Planes& alpha, const Planes* truth) {
+    const Size grid = gridOf(alpha.size);
+    Planes calm = blurred(resamplePlanes(luma, grid)), small = resamplePlanes(alpha, grid);
+    ++frames_;
+    beside_ += shareBeside(small);
+    const bool follows = alpha_.size == alpha.size;
+    if (follows) {
+        for (std::size_t i = 0; i < small.values.size(); ++i) {
+            if (std::abs(calm.values[i] - luma_.values[i]) >= kStill) continue;
+            ++stillPixels_;
+            change_ += std::abs(double(small.values[i]) - double(small_.values[i]));
+        }
+    }
+    if (follows && truth && truth_.size == truth->size) {
+        double square = 0;
+        for (std::size_t i = 0; i < alpha.values.size(); ++i) {
+            const double change = double(alpha.values[i]) - double(alpha_.values[i]);
+            const double trueChange = double(truth->values[i]) - double(truth_.values[i]);
+            square += (change - trueChange) * (change - trueChange);
+            if (std::abs(trueChange) <= kMoving) continue;
+            ++movingPixels_;
+            movingError_ += std::abs(double(alpha.values[i]) - double(truth->values[i]));
+        }
+        dtSsd_ += std::sqrt(square / double(alpha.values.size()));
+        ++pairs_;
+    }
+    luma_ = std::move(calm);
+    small_ = std::move(small);
+    alpha_ = alpha;
+    truth_ = truth ? *truth : Planes();
+}
+
+std::optional<double> SequenceMeter::flicker() const {
+    if (stillPixels_ <= 0) return std::nullopt;
+    return change_ / stillPixels_;
+}
+
+std::optional<double> SequenceMeter::beside() const {
+    if (frames_ == 0) return std::nullopt;
+    return beside_ / frames_;
+}
+
+std::optional<double> SequenceMeter::dtSsd() const {
+    if (pairs_ == 0) return std::nullopt;
+    return dtSsd_ / pairs_;
+}
+
+std::optional<double> SequenceMeter::movingError() const {
+    if (movingPixels_ <= 0) return std::nullopt;
+    return movingError_ / movingPixels_;
+}
+
+Planes lumaPlane(const ImageView& frame) {
+    Planes luma(frame.size, 1);
+    for (int y = 0; y < frame.size.height; ++y) {
+        const std::uint8_t* row = frame.row(y);
+        for (int x = 0; x < frame.size.width; ++x) {
+            float value = 0;
+            switch (frame.format) {
+                case PixelFormat::gray8: value = float(row[x]); break;
+                case PixelFormat::bgr8: value = byteLuma(row + std::ptrdiff_t(3) * x, 2, 0); break;
+                case PixelFormat::rgba8: value = byteLuma(row + std::ptrdiff_t(4) * x, 0, 2); break;
+                // Studio range: 16 to 235.
+                case PixelFormat::nv12: value = (float(row[x]) - 16) * 255 / 219; break;
+                case PixelFormat::yuyv: value = (float(row[std::ptrdiff_t(2) * x]) - 16) * 255 / 219; break;
+            }
+            luma.row(y)[x] = value;
+        }
+    }
+    return luma;
+}
+
+}  // namespace matte

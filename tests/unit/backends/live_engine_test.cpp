@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of the program's own models works on live pictures.
+#include <gtest/gtest.h>
+
+#include "inference/backends/live_engine.h"
+#include "inference/model/default_model.h"
+#include "tests/support/scene.h"
+
+namespace matte {
+namespace {
+
+/// On the processor; the models differ by them.
+std::size_t layers(const std::string& model) {
+    const auto engine = makeLiveEngine(model, {.kind = EngineKind::cpu, .networkLongestSide = 64});
+    (void)engine->cutOut(std::make_shared<Image>(test::makeScene({64, 64}).photo));
+    return engine->layers().size();
+}
+
+TEST(LiveEngine, IsTheLightModelOnAProcessorUnlessAnotherIsNamed) {
+    EXPECT_EQ(layers(""), layers(kLiteModel));
+    EXPECT_NE(layers(""), layers("portrait"));
+}
+
+TEST(LiveEngine, SaysWhichModelItDoesNotFind) {
+    EXPECT_ANY_THROW(makeLiveEngine("no such model", {.kind = EngineKind::cpu}));
+}
+
+}  // namespace
+}  // namespace matte

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+// The live network switched from method to method while frames run: the same mattes, nothing loaded before it is
+// chosen, and the product's engine where a method fails or is too slow.
+#include <cmath>
+#include <future>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "inference/baselines/live/switching_engine.h"
+#include "inference/core/error.h"
+#include "tests/support/model_file.h"
+#include "tests/support/scene.h"
+#include "tests/support/scripted_live.h"
+
+namespace matte::ladder {
+namespace {
+
+constexpr Size kFrame{96, 64};
+
+/// What the test's own methods do.
+struct Wish {
+    std::atomic<bool> fail = false, giveNan = false, stall = false;
+    std::atomic<int> made = 0, runs = 0;
+    std::atomic<double> msAPixel = 0;  ///< that it says it took; 0: what it did take
+} wish;
+
+class ToldMethod final : public NetworkMethod {
+public:
+    explicit ToldMethod(const ModelPointer& model) : inner_(makeNetwork(methodNamed("cpu-im2col"), model)) {
+        ++wish.made;
+    }
+    void configure(Size size) override { inner_->configure(size); }
+    RunReport run(std::span<const float> input, std::span<float> alpha) override {
+        ++wish.runs;
+        while (wish.stall) {
+            if (stop_.stop_requested()) throw Cancelled{};
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        if (wish.fail) throw Error(Area::engine, "The test's method broke: mend it.");
+        RunReport report = inner_->run(input, alpha);
+        if (wish.giveNan) alpha[alpha.size() / 2] = NAN;
+        if (wish.msAPixel > 0) report.ms = wish.msAPixel * double(alpha.size());
+        return report;
+    }
+    [[nodiscard]] std::vector<float> activation(int) const override { return {}; }
+
+private:
+    std::unique_ptr<NetworkMethod> inner_;
+};
+
+const Method kTold{
+    "cpu-told",
+    "CPU: as the test says",
+    Where::cpu,
+    1e-10,
+    false,
+    false,
+    nullptr,
+    [](const ModelPointer& model) -> std::unique_ptr<NetworkMethod> { return std::make_unique<ToldMethod>(model); }};
+const Method kUnbuildable{"cpu-unbuildable",
+                          "CPU: never there",
+                          Where::cpu,
+                          1e-10,
+                          false,
+                          false,
+                          nullptr,
+                          [](const ModelPointer&) -> std::unique_ptr<NetworkMethod> {
+                              throw Error(Area::engine, "There is not enough memory for it: choose another.");
+                          }};
+
+Frame frameOf(std::uint64_t number) {
+    static const auto image = std::make_shared<const Image>(test::makeScene(kFrame).photo);
+    return {image, number, std::chrono::steady_clock::now()};
+}
+
+/// The CPU engine with a small network, and the switch beside it.
+class MethodSwitching : public testing::Test {
+protected:
+    MethodSwitching() {
+        wish.fail = wish.giveNan = wish.stall = false;
+        wish.made = wish.runs = 0;
+        wish.msAPixel = 0;
+    }
+    std::unique_ptr<Engine> product() const {
+        return Engine::create(UNet::load(Safetensors::parse(bytes_, "tiny")), options_);
+    }
+    SwitchingEngine::Setup setup() {
+        return {[this] {
+                    ++loaded_;
+                    return std::make_shared<const Model>(Model::load(Safetensors::parse(bytes_, "tiny")));
+                },
+                options_};
+    }
+    Output show(Engine& engine) {
+        engine.submit(frameOf(number_), look_);
+        Output output = engine.take();
+        EXPECT_EQ(output.frame, number_);
+        ++number_;
+        return output;
+    }
+    /// Frames until `method` has computed one; false after many seconds.
+    bool showUntilRunning(Engine& engine, const Method* method) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (std::chrono::steady_clock::now() < end) {
+            EXPECT_TRUE(show(engine).matteUsable());
+            const MethodStatus status = methods_->status();
+            if (status.running == method && (!method || status.ms > 0)) return true;
+        }
+        return false;
+    }
+
+    /// What it is compared with is prepared while the method's first frames run.
+    bool showUntilCompared(Engine& engine) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (!methods_->status().difference && std::chrono::steady_clock::now() < end) show(engine);
+        return methods_->status().difference.has_value();
+    }
+
+    /// A machine that hesitates while the method is measured starts it at a smaller input, which the next frames let
+    /// grow by what they say they took.
+    bool showUntilInput(Engine& engine, Size input) {
+        for (int i = 0; i < 3 && methods_->status().input != input; ++i) show(engine);
+        return methods_->status().input == input;
+    }
+
+    std::vector<std::uint8_t> bytes_ = test::encodeSafetensors(test::randomUNet({4, 8, 16}, 1));
+    EngineOptions options_{.kind = EngineKind::cpu, .networkLongestSide = 64, .precision = Precision::fp32};
+    std::shared_ptr<MethodSwitch> methods_ = std::make_shared<MethodSwitch>();
+    std::atomic<int> loaded_ = 0;
+    std::uint64_t number_ = 0;
+    Look look_{};
+};
+
+TEST_F(MethodSwitching, EveryMethodThatRunsHereGivesTheProductsMatte) {
+    options_.networkLongestSide = 32;  // the smallest input: no method is too slow for it on a loaded machine
+    SwitchingEngine engine(product(), setup(), methods_);
+    const auto expected = show(engine).picture->image();
+    for (const Method& method : methods()) {
+        if (!method.network || !whyUnavailable(method).empty()) continue;
+        methods_->choose(&method);
+        ASSERT_TRUE(showUntilRunning(engine, &method)) << method.name;
+        ASSERT_TRUE(showUntilCompared(engine)) << method.name;
+        const MethodStatus status = methods_->status();
+        EXPECT_GT(status.ms, 0) << method.name;
+        EXPECT_GT(status.productMs, 0) << method.name;
+        EXPECT_LE(status.difference->maximum, method.tensorCores ? 1e-2 : 1e-5) << method.name;
+        EXPECT_LE(status.difference->mean, status.difference->maximum) << method.name;
+        EXPECT_NE(engine.info().name.find(method.name), std::string::npos) << engine.info().name;
+        const auto found = show(engine).picture->image();
+        int most = 0;
+        for (std::size_t i = 0; i < found->bytes(); ++i) {
+            most = std::max(most, std::abs(int(found->row(0)[i]) - int(expected->row(0)[i])));
+        }
+        EXPECT_LE(most, method.tensorCores ? 8 : 1) << method.name;
+    }
+    methods_->choose(nullptr);
+    ASSERT_TRUE(showUntilRunning(engine, nullptr));
+    EXPECT_EQ(engine.info().name, product()->info().name);
+    EXPECT_FALSE(methods_->status().difference);
+}
+
+TEST_F(MethodSwitching, AMethodOfTheCpuCopiesNothingToADevice) {
+    SwitchingEngine engine(product(), setup(), methods_);
+    methods_->choose(&methodNamed("cpu-parallel"));
+    ASSERT_TRUE(showUntilRunning(engine, &methodNamed("cpu-parallel")));
+    const Output output = show(engine);
+    EXPECT_EQ(output.bytesUp, 0U);
+    EXPECT_EQ(output.bytesDown, 0U);
+}
+
+TEST_F(MethodSwitching, TheLayersOfAMethodAreTimedAsTheProductsAre) {
+    SwitchingEngine engine(product(), setup(), methods_);
+    for (const char* name : {"cpu-im2col", "cpu-onednn"}) {
+        methods_->choose(&methodNamed(name));
+        ASSERT_TRUE(showUntilRunning(engine, &methodNamed(name)));
+        engine.timeLayers(true);
+        const Output timed = show(engine);
+        const std::vector<LayerInfo> layers = engine.layers();
+        ASSERT_EQ(timed.layerMs.size(), layers.size()) << name;
+        double sum = 0;
+        for (const float ms : timed.layerMs) sum += double(ms);
+        EXPECT_GT(sum, 0) << name;
+        EXPECT_LE(sum, methods_->status().ms) << name;
+        EXPECT_EQ(layers.front().kernel, name);
+        engine.timeLayers(false);
+        EXPECT_TRUE(show(engine).layerMs.empty()) << name;
+    }
+}
+
+TEST_F(MethodSwitching, FineDetailIsTheProductsAlone) {
+    bytes_ = test::encodeSafetensors(test::randomUNet({4, 8, 16}, 1), {{"longest_side", "64"}, {"photo_side", "128"}});
+    options_.networkLongestSide = 0;
+    look_.fineDetail = true;
+    wish.msAPixel = 0.01;
+    SwitchingEngine engine(product(), setup(), methods_);
+    const auto ends = [&](const std::string& shape) { return engine.layers().front().shape.ends_with(shape); };
+    show(engine);
+    EXPECT_TRUE(engine.info().fineDetail && ends("128x84")) << engine.layers().front().shape;
+    methods_->choose(&kTold);
+    ASSERT_TRUE(showUntilRunning(engine, &kTold));
+    ASSERT_TRUE(showUntilInput(engine, {64, 44}));
+    EXPECT_TRUE(!engine.info().fineDetail && ends("64x44")) << engine.layers().front().shape;
+}
+
+TEST_F(MethodSwitching, NothingIsLoadedBeforeItIsChosen) {
+    SwitchingEngine engine(product(), setup(), methods_);
+    for (int i = 0; i < 3; ++i) show(engine);
+    EXPECT_EQ(loaded_, 0);
+    EXPECT_EQ(wish.made, 0);
+    methods_->choose(&kTold);
+    EXPECT_EQ(wish.made, 0) << "not by who chooses: that is the window's thread";
+    ASSERT_TRUE(showUntilRunning(engine, &kTold));
+    EXPECT_EQ(loaded_, 1);
+    EXPECT_EQ(wish.made, 1);
+}
+
+TEST_F(MethodSwitching, WhatIsChosenAtTheStartRunsFromTheFirstFrameOn) {
+    methods_ = std::make_shared<MethodSwitch>(&kTold);
+    SwitchingEngine engine(product(), setup(), methods_);
+    const int before = wish.runs;  // to measure how fast it is
+    show(engine);
+    EXPECT_EQ(wish.runs, before + 1);
+    EXPECT_EQ(methods_->status().running, &kTold);
+}
+
+TEST_F(MethodSwitching, NoMethodsFirstPictureWaitsForTheComparison) {
+    SwitchingEngine engine(product(), setup(), methods_);
+    for (const double msAPixel : {0.0, 0.3}) {  // at the network's own input, and at a smaller one
+        wish.msAPixel = msAPixel;
+        methods_->choose(&kTold);
+        ASSERT_TRUE(showUntilRunning(engine, &kTold));
+        EXPECT_FALSE(methods_->status().difference) << "the first picture is there, and nothing was compared yet";
+        EXPECT_TRUE(showUntilCompared(engine));
+        methods_->choose(nullptr);
+        ASSERT_TRUE(showUntilRunning(engine, nullptr));
+    }
+}
+
+TEST_F(MethodSwitching, ASlowMethodRunsAtASmallerInputAndIsComparedThere) {
+    wish.msAPixel = 0.3;  // at the network's own 64x44 a frame would take 0.84 s, and at 32x20 it takes 0.19 s
+    SwitchingEngine engine(product(), setup(), methods_);
+    const auto expected = show(engine).picture->image();
+    methods_->choose(&kTold);
+    ASSERT_TRUE(showUntilRunning(engine, &kTold));
+    ASSERT_TRUE(showUntilCompared(engine));
+    const Output output = show(engine);
+    EXPECT_TRUE(output.matteUsable());
+    EXPECT_EQ(output.picture->size(), expected->size()) << "only the network's input is smaller";
+    const MethodStatus status = methods_->status();
+    EXPECT_EQ(status.input, (Size{32, 20}));
+    EXPECT_EQ(status.smaller, whySmaller({{32, 20}, 192}, {64, 44}));
+    EXPECT_LE(status.difference->maximum, 1e-5) << "like with like: the product's network at the same input";
+    EXPECT_EQ(engine.info().name.find("32x20"), std::string::npos) << "another name would be another engine";
+    EXPECT_EQ(engine.info().warnings.back(), status.smaller);
+
+    methods_->choose(nullptr);
+    ASSERT_TRUE(showUntilRunning(engine, nullptr));
+    EXPECT_EQ(methods_->status().smaller, "");
+    const auto found = show(engine).picture->image();
+    EXPECT_EQ(std::vector(expected->row(0), expected->row(0) + expected->bytes()),
+              std::vector(found->row(0), found->row(0) + found->bytes()))
+        << "the default's input is as it was";
+}
+
+TEST_F(MethodSwitching, TheInputGrowsWhenTheFramesAreFasterThanWhatWasMeasuredBefore) {
+    wish.msAPixel = 0.3;
+    SwitchingEngine engine(product(), setup(), methods_);
+    methods_->choose(&kTold);
+    ASSERT_TRUE(showUntilRunning(engine, &kTold));
+    ASSERT_EQ(methods_->status().input, (Size{32, 20}));
+    engine.forget();  // another source
+    wish.msAPixel = 0.1;
+    show(engine);
+    show(engine);
+    EXPECT_EQ(methods_->status().input, (Size{64, 44}));
+    EXPECT_EQ(methods_->status().smaller, "");
+    EXPECT_TRUE(showUntilCompared(engine));
+}
+
+TEST_F(MethodSwitching, AFrameThatTookTooLongMakesTheInputSmallerOnce) {
+    wish.msAPixel = 0.01;
+    SwitchingEngine engine(product(), setup(), methods_);
+    show(engine);
+    methods_->choose(&kTold);
+    ASSERT_TRUE(showUntilRunning(engine, &kTold));
+    ASSERT_TRUE(showUntilInput(engine, {64, 44}));
+    engine.forget();
+    wish.msAPixel = 0.5;  // 1.4 s
+    show(engine);
+    show(engine);
+    EXPECT_EQ(methods_->status().input, (Size{32, 20}));
+    wish.msAPixel = 0.01;
+    show(engine);
+    show(engine);
+    EXPECT_EQ(methods_->status().input, (Size{32, 20})) << "once: a picture that changes its mind is worse";
+}
+
+TEST_F(MethodSwitching, WhenAMethodBreaksTheFrameIsTheProducts) {
+    SwitchingEngine engine(product(), setup(), methods_);
+    const auto expected = show(engine).picture->image();
+    for (std::atomic<bool>* fault : {&wish.fail, &wish.giveNan}) {
+        wish.fail = wish.giveNan = false;
+        methods_->choose(&kTold);
+        ASSERT_TRUE(showUntilRunning(engine, &kTold));
+        *fault = true;
+        const Output output = show(engine);
+        EXPECT_TRUE(output.matteUsable());
+        EXPECT_EQ(std::vector(expected->row(0), expected->row(0) + expected->bytes()),
+                  std::vector(output.picture->image()->row(0), output.picture->image()->row(0) + expected->bytes()));
+        const MethodStatus status = methods_->status();
+        EXPECT_EQ(status.chosen, nullptr);
+        EXPECT_EQ(status.running, nullptr);
+        EXPECT_NE(status.problem.find(fault == &wish.fail ? "mend it" : "no matte"), std::string::npos)
+            << status.problem;
+        ASSERT_FALSE(engine.info().warnings.empty());
+        EXPECT_EQ(engine.info().warnings.back(), status.problem) << "so that the window hears of it";
+        const int runs = wish.runs;
+        show(engine);
+        EXPECT_EQ(wish.runs, runs) << "it is not tried again by itself";
+    }
+}
+
+TEST_F(MethodSwitching, AMethodThatCantBeBuiltLeavesThePictureAsItIs) {
+    SwitchingEngine engine(product(), setup(), methods_);
+    methods_->choose(&kUnbuildable);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (methods_->status().problem.empty() && std::chrono::steady_clock::now() < end) {
+        EXPECT_TRUE(show(engine).matteUsable());
+    }
+    EXPECT_NE(methods_->status().problem.find("not enough memory"), std::string::npos);
+    EXPECT_EQ(methods_->status().chosen, nullptr);
+    methods_->choose(&kTold);
+    EXPECT_EQ(methods_->status().problem, "") << "another choice, another chance";
+    EXPECT_TRUE(showUntilRunning(engine, &kTold));
+}
+
+TEST_F(MethodSwitching, ASlowMethodIsNotWaitedForOnceAnotherIsChosen) {
+    SwitchingEngine engine(product(), setup(), methods_);
+    for (const Method* next : {static_cast<const Method*>(nullptr), &methodNamed("cpu-parallel")}) {
+        wish.stall = false;
+        methods_->choose(&kTold);
+        ASSERT_TRUE(showUntilRunning(engine, &kTold));
+        wish.stall = true;
+        engine.submit(frameOf(number_++), {});
+        methods_->choose(next);
+        EXPECT_TRUE(engine.take().matteUsable());
+        EXPECT_TRUE(showUntilRunning(engine, next));
+        EXPECT_EQ(methods_->status().problem, "");
+    }
+}
+
+TEST_F(MethodSwitching, AMethodThatIsMeasuredForLongIsGivenUpOnceAnotherIsChosen) {
+    auto engine = std::make_unique<SwitchingEngine>(product(), setup(), methods_);
+    const auto showUntilMeasured = [&] {
+        const int before = wish.runs;
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (wish.runs == before && std::chrono::steady_clock::now() < end) show(*engine);
+        EXPECT_GT(wish.runs, before);
+    };
+    wish.stall = true;  // a run ends only when it is stopped
+    methods_->choose(&kTold);
+    showUntilMeasured();
+    methods_->choose(&methodNamed("cpu-parallel"));
+    EXPECT_TRUE(showUntilRunning(*engine, &methodNamed("cpu-parallel")));
+    EXPECT_EQ(methods_->status().problem, "");
+
+    methods_->choose(&kTold);
+    showUntilMeasured();
+    methods_->choose(nullptr);
+    EXPECT_TRUE(showUntilRunning(*engine, nullptr));
+    wish.stall = false;
+    methods_->choose(&kTold);
+    EXPECT_TRUE(showUntilRunning(*engine, &kTold)) << "what was given up is built anew";
+    EXPECT_EQ(methods_->status().problem, "");
+
+    methods_->choose(nullptr);
+    EXPECT_TRUE(showUntilRunning(*engine, nullptr));
+    wish.stall = true;
+    methods_->choose(&kTold);
+    showUntilMeasured();
+    const auto gone = std::async(std::launch::async, [&] { engine.reset(); });
+    EXPECT_EQ(gone.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+    wish.stall = false;
+}
+
+TEST_F(MethodSwitching, FramesUnderWayAreFinishedFirstAndStayInOrder) {
+    test::LiveScript script;
+    script.slots = 3;
+    SwitchingEngine engine(test::scriptedEngine(script), setup(), methods_);
+    const auto picture = std::make_shared<const Image>(test::makeScene(kFrame).photo);
+    std::uint64_t in = 0, out = 0;
+    const auto turn = [&] {
+        while (int(in - out) < engine.slots()) engine.submit({picture, in++, {}}, {});
+        EXPECT_EQ(engine.take().frame, out++);
+    };
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    for (const Method* method : {&kTold, static_cast<const Method*>(nullptr)}) {
+        methods_->choose(method);
+        while (methods_->status().running != method && std::chrono::steady_clock::now() < end) turn();
+        ASSERT_EQ(methods_->status().running, method);
+        for (int i = 0; i < 5; ++i) turn();
+    }
+    EXPECT_EQ(script.mostUnderWay, 3);
+}
+
+TEST(MethodStatus, WhyTheInputIsSmallerFollowsTheNetworksOwnInputToo) {
+    MethodSwitch methods(&kTold);
+    methods.begin(&kTold);
+    methods.measured({{32, 32}, 200}, {64, 44});
+    methods.compared(1, {});
+    methods.measured({{32, 32}, 210}, {64, 44});
+    EXPECT_EQ(methods.status().smaller, whySmaller({{32, 32}, 200}, {64, 44})) << "a text that changes can't be read";
+    methods.measured({{32, 32}, 220}, {44, 64});  // a source of another shape shares the tiny input
+    EXPECT_EQ(methods.status().smaller, whySmaller({{32, 32}, 220}, {44, 64}));
+    EXPECT_TRUE(methods.status().difference) << "of the same input";
+    methods.measured({{32, 32}, 220}, {32, 32});
+    EXPECT_EQ(methods.status().smaller, "");
+}
+
+TEST(MethodNames, AreCheckedInOneSentence) {
+    EXPECT_EQ(networkMethodNamed("cpu-im2col").name, "cpu-im2col");
+    const auto refusal = [](const char* name) -> std::string {
+        try {
+            networkMethodNamed(name);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_NE(refusal("gpu-magic").find("cpu-sequential, cpu-parallel"), std::string::npos) << refusal("gpu-magic");
+    EXPECT_NE(refusal("gpu-cudnn").find("Single layers"), std::string::npos) << refusal("gpu-cudnn");
+    for (const Method& method : methods()) {
+        const std::string why = whyUnavailable(method);
+        if (!method.network || why.empty()) continue;
+        EXPECT_NE(refusal(std::string(method.name).c_str()).find(why), std::string::npos) << method.name;
+    }
+}
+
+}  // namespace
+}  // namespace matte::ladder

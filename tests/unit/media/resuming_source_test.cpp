@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// A source that is lost comes back by itself, people are told once, and the numbers go on.
+#include <atomic>
+#include <deque>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "inference/core/error.h"
+#include "inference/media/resuming_source.h"
+
+namespace matte {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+/// Gives so many frames, then throws, or ends.
+class ShortSource : public FrameSource {
+public:
+    ShortSource(int frames, std::optional<Error> then) : left_(frames), then_(std::move(then)) {}
+    std::optional<Frame> read(std::stop_token stop) override {
+        if (stop.stop_requested()) return std::nullopt;
+        if (left_-- > 0) return Frame{std::make_shared<Image>(Size{2, 2}, PixelFormat::bgr8), number_++, Clock::now()};
+        if (then_) throw *then_;
+        return std::nullopt;
+    }
+    [[nodiscard]] SourceInfo info() const override { return {"short", {2, 2}, 30, true, "BGR"}; }
+
+private:
+    int left_;
+    std::uint64_t number_ = 0;
+    std::optional<Error> then_;
+};
+
+Error gone(const char* sentence = "It was unplugged.") {
+    return {Area::source, sentence};
+}
+
+/// Answers each attempt to open with the next of a list, and keeps what people are told.
+struct Script {
+    std::deque<std::function<std::unique_ptr<FrameSource>()>> answers;
+    std::vector<std::string> told;
+    std::vector<Clock::time_point> attempts;
+
+    void frames(int count, const std::optional<Error>& then) {
+        answers.emplace_back([=] { return std::make_unique<ShortSource>(count, then); });
+    }
+    void refusal(const Error& error) {
+        answers.emplace_back([=]() -> std::unique_ptr<FrameSource> { throw error; });
+    }
+    ResumingSource source() {
+        return ResumingSource(
+            [this](const std::stop_token&) {
+                attempts.push_back(Clock::now());
+                const auto answer = answers.front();
+                answers.pop_front();
+                return answer();
+            },
+            [this](const std::string& sentence) { told.push_back(sentence); });
+    }
+};
+
+TEST(ResumingSource, GoesOnAfterALossAndTellsOnce) {
+    Script script;
+    script.frames(3, gone());
+    script.refusal(gone());
+    script.refusal(gone("It is busy."));
+    script.frames(2, std::nullopt);
+    auto source = script.source();
+    for (std::uint64_t n = 0; n < 5; ++n) {
+        const auto frame = source.read({});
+        ASSERT_TRUE(frame);
+        EXPECT_EQ(frame->number, n);
+    }
+    EXPECT_FALSE(source.read({})) << "the source's own end is the end";
+    EXPECT_EQ(script.told, (std::vector<std::string>{"It was unplugged.", "It is busy.", ""}));
+}
+
+TEST(ResumingSource, WaitsForASourceThatIsNotThereYet) {
+    Script script;
+    script.refusal(gone("There is no camera."));
+    script.frames(1, std::nullopt);
+    auto source = script.source();
+    EXPECT_EQ(source.info().name, "");
+    EXPECT_TRUE(source.read({}));
+    EXPECT_EQ(source.info().name, "short");
+    EXPECT_EQ(script.told, (std::vector<std::string>{"There is no camera.", ""}));
+}
+
+TEST(ResumingSource, TriesSoonAndThenEverySecond) {
+    Script script;
+    for (int i = 0; i < 5; ++i) script.refusal(gone());
+    script.frames(1, std::nullopt);
+    auto source = script.source();
+    ASSERT_TRUE(source.read({}));
+    const std::vector<std::chrono::milliseconds> least{125ms, 250ms, 500ms, 1000ms, 1000ms};
+    for (std::size_t i = 0; i < least.size(); ++i) {
+        const auto pause = script.attempts[i + 1] - script.attempts[i];
+        EXPECT_GE(pause, least[i]) << i;
+        EXPECT_LT(pause, least[i] + 900ms) << i;
+    }
+}
+
+TEST(ResumingSource, AReturnEndsThePause) {
+    Script script;
+    for (int i = 0; i < 5; ++i) script.refusal(gone());
+    script.frames(1, std::nullopt);
+    auto source = script.source();
+    std::atomic<bool> done{false};
+    const std::jthread plugger([&] {
+        while (!done) {
+            source.retryNow();
+            std::this_thread::sleep_for(5ms);
+        }
+    });
+    const auto begin = Clock::now();
+    EXPECT_TRUE(source.read({}));
+    done = true;
+    EXPECT_LT(Clock::now() - begin, 2s) << "the pauses alone are nearly 3 seconds";
+}
+
+TEST(ResumingSource, StopsWhileItWaits) {
+    ResumingSource source([](const std::stop_token&) -> std::unique_ptr<FrameSource> { throw gone(); }, nullptr);
+    std::stop_source stop;
+    const std::jthread asker([&] {
+        std::this_thread::sleep_for(600ms);
+        stop.request_stop();
+    });
+    const auto begin = Clock::now();
+    EXPECT_FALSE(source.read(stop.get_token()));
+    EXPECT_LT(Clock::now() - begin, 1500ms);
+}
+
+TEST(ResumingSource, StopsWhileTheSourceStarts) {
+    ResumingSource source(
+        [](const std::stop_token& stop) -> std::unique_ptr<FrameSource> {
+            while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+            throw Cancelled{};
+        },
+        nullptr);
+    std::stop_source stop;
+    const std::jthread asker([&] {
+        std::this_thread::sleep_for(20ms);
+        stop.request_stop();
+    });
+    EXPECT_FALSE(source.read(stop.get_token()));
+}
+
+TEST(ResumingSource, WhatIsNoLossIsThrown) {
+    Script script;
+    script.frames(1, Error(Area::input, "The video changes its size."));
+    auto source = script.source();
+    ASSERT_TRUE(source.read({}));
+    EXPECT_THROW((void)source.read({}), Error);
+    script.refusal(Error(Area::usage, "No such camera format."));
+    auto other = script.source();
+    EXPECT_THROW((void)other.read({}), Error);
+    EXPECT_TRUE(script.told.empty());
+}
+
+}  // namespace
+}  // namespace matte
