@@ -2,29 +2,67 @@
 #include "inference/core/sha256.h"
 
 #include <array>
-#include <memory>
-#include <new>
-
-extern "C" {
-#include <libavutil/mem.h>
-#include <libavutil/sha.h>
-}
+#include <bit>
+#include <vector>
 
 namespace matte {
+namespace {
+
+using Words = std::array<std::uint32_t, 8>;
+constexpr std::size_t kBlock = 64;
+
+/// FIPS 180-4, 4.2.2: the first 32 bits of the fractions of the cube roots of the first 64 primes.
+constexpr std::array<std::uint32_t, 64> kConstants{
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+/// 6.2.2: one block into the hash.
+void addBlock(const std::uint8_t* block, Words& hash) {
+    std::array<std::uint32_t, 64> w;
+    for (std::size_t i = 0; i < 16; ++i) {
+        const std::uint8_t* byte = block + 4 * i;
+        w[i] = std::uint32_t(byte[0]) << 24 | std::uint32_t(byte[1]) << 16 | std::uint32_t(byte[2]) << 8 | byte[3];
+    }
+    for (std::size_t i = 16; i < 64; ++i) {
+        const std::uint32_t s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ w[i - 15] >> 3;
+        const std::uint32_t s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ w[i - 2] >> 10;
+        w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+    }
+    auto [a, b, c, d, e, f, g, h] = hash;
+    for (std::size_t i = 0; i < 64; ++i) {
+        const std::uint32_t s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
+        const std::uint32_t first = h + s1 + ((e & f) ^ (~e & g)) + kConstants[i] + w[i];
+        const std::uint32_t s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
+        const std::uint32_t second = s0 + ((a & b) ^ (a & c) ^ (b & c));
+        h = g, g = f, f = e, e = d + first, d = c, c = b, b = a, a = first + second;
+    }
+    const Words added{a, b, c, d, e, f, g, h};
+    for (std::size_t i = 0; i < hash.size(); ++i) hash[i] += added[i];
+}
+
+}  // namespace
 
 std::string sha256(std::span<const std::uint8_t> bytes) {
-    struct Free {
-        void operator()(AVSHA* context) const { av_free(context); }
-    };
-    const std::unique_ptr<AVSHA, Free> context(av_sha_alloc());
-    if (!context) throw std::bad_alloc();
-    std::array<std::uint8_t, 32> digest{};
-    av_sha_init(context.get(), 256);
-    av_sha_update(context.get(), bytes.data(), bytes.size());
-    av_sha_final(context.get(), digest.data());
+    Words hash{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    const std::size_t whole = bytes.size() / kBlock * kBlock;
+    for (std::size_t i = 0; i < whole; i += kBlock) addBlock(bytes.data() + i, hash);
+    // 5.1.1: a one, zeros, and the length in bits.
+    std::vector<std::uint8_t> end(bytes.begin() + std::ptrdiff_t(whole), bytes.end());
+    end.push_back(0x80);
+    end.resize(end.size() + 8 <= kBlock ? kBlock : 2 * kBlock);
+    const std::uint64_t bits = std::uint64_t(bytes.size()) * 8;
+    for (std::size_t i = 0; i < 8; ++i) end[end.size() - 1 - i] = std::uint8_t(bits >> 8 * i);
+    for (std::size_t i = 0; i < end.size(); i += kBlock) addBlock(end.data() + i, hash);
+
     std::string text;
-    for (const std::uint8_t byte : digest) {
-        for (const int digit : {byte >> 4, byte & 15}) text += "0123456789abcdef"[digit];
+    for (const std::uint32_t word : hash) {
+        for (int shift = 28; shift >= 0; shift -= 4) text += "0123456789abcdef"[word >> shift & 15];
     }
     return text;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 (FIPS 180-4), by FFmpeg. Any thread.
+// SHA-256 (FIPS 180-4). Its own, so that the engine needs no library of others for one function. Any thread.
 #pragma once
 
 #include <cstdint>
