@@ -22,11 +22,11 @@ void requireDeviceOfContext(int device) {
     const cudaError_t error = cudaGLGetDevices(&count, devices.data(), unsigned(devices.size()), cudaGLDeviceListAll);
     cudaGetLastError();
     if (error != cudaSuccess || count == 0) {
-        throw Error(Area::engine, "The window is not drawn by an NVIDIA GPU");
+        throw Error(ErrorCategory::engine, "The window is not drawn by an NVIDIA GPU");
     }
     const auto end = devices.begin() + std::ptrdiff_t(count);
     if (std::find(devices.begin(), end, device) == end) {
-        throw Error(Area::engine, "The window is drawn by another GPU than the network's");
+        throw Error(ErrorCategory::engine, "The window is drawn by another GPU than the network's");
     }
 }
 

@@ -11,7 +11,7 @@ CudaGlTexture::CudaGlTexture(const GlFacts& facts) : texture_(facts) {}
 CudaGlTexture::~CudaGlTexture() = default;
 
 void CudaGlTexture::copyFrom(const DevicePicture&) {
-    throw Error(Area::engine, "This program was built without CUDA.");
+    throw Error(ErrorCategory::engine, "This program was built without CUDA.");
 }
 
 void CudaGlTexture::release() {

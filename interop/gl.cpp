@@ -51,7 +51,7 @@ GlFacts initializeGl() {
     GlFacts facts{text(GL_RENDERER), text(GL_VERSION), {}};
     if (!loaded || major * 10 + minor < 33) {
         const std::string offered = facts.version.empty() ? "no OpenGL" : "OpenGL " + facts.version;
-        throw Error(Area::engine,
+        throw Error(ErrorCategory::engine,
                     "The graphics driver offers " + offered +
                         " and Matte needs 3.3: update the driver, or start with LIBGL_ALWAYS_SOFTWARE=1.");
     }
@@ -69,9 +69,10 @@ void checkGl(const char* what) {
     for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; ++i) {
     }
     const bool memory = first == GL_OUT_OF_MEMORY;
-    throw Error(Area::engine, "The graphics driver could not " + std::string(what) +
-                                  (memory ? " for lack of memory: close other programs or open a smaller photo."
-                                          : " (OpenGL error " + std::to_string(first) + "): update the driver."));
+    throw Error(ErrorCategory::engine,
+                "The graphics driver could not " + std::string(what) +
+                    (memory ? " for lack of memory: close other programs or open a smaller photo."
+                            : " (OpenGL error " + std::to_string(first) + "): update the driver."));
 }
 
 }  // namespace matte

@@ -78,7 +78,7 @@ void GlTexture::release() {
 void GlTexture::allocate(Size size, PixelFormat format) {
     if (texture_ && size == size_ && format == format_) return;
     if (size.longest() > facts_.maxTextureSide) {
-        throw Error(Area::engine, "The picture is larger than the graphics driver can hold");
+        throw Error(ErrorCategory::engine, "The picture is larger than the graphics driver can hold");
     }
     release();
     glGenTextures(1, &texture_);

@@ -48,7 +48,7 @@ GLuint linkProgram(const char* fragmentSource) {
     if (!linked) {
         const std::string log = logOf(vertex, false) + logOf(fragment, false) + logOf(program, true);
         glDeleteProgram(program);
-        throw Error(Area::engine, "The graphics driver refused the shaders, so update it. It said: " + log);
+        throw Error(ErrorCategory::engine, "The graphics driver refused the shaders, so update it. It said: " + log);
     }
     return program;
 }

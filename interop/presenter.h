@@ -11,8 +11,8 @@
 #include <array>
 #include <string>
 
+#include "inference/core/composite_params.h"
 #include "inference/core/image.h"
-#include "inference/core/look.h"
 #include "inference/core/picture.h"
 #include "interop/cuda_gl_texture.h"
 #include "interop/gl_texture.h"

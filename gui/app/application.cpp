@@ -9,7 +9,7 @@
 
 #include "gui/app/command_line.h"
 #include "inference/core/exit_code.h"
-#include "inference/core/guard.h"
+#include "inference/core/thread.h"
 
 namespace matte {
 namespace {
@@ -68,7 +68,7 @@ Application::~Application() {
 bool Application::notify(QObject* receiver, QEvent* event) {
     bool handled = false;
     guarded([&] { handled = QApplication::notify(receiver, event); },
-            [this](const char* sentence, Area) { Q_EMIT failed(sentence); });
+            [this](const char* sentence, ErrorCategory) { Q_EMIT failed(sentence); });
     return handled;
 }
 

@@ -33,13 +33,13 @@ EngineKind engineFrom(const QString& text) {
     if (text == "auto") return EngineKind::automatic;
     if (text == "cpu") return EngineKind::cpu;
     if (text == "cuda") return EngineKind::cuda;
-    throw Error(Area::usage, "'" + text.toStdString() + "' is not an engine: use auto, cpu or cuda.");
+    throw Error(ErrorCategory::usage, "'" + text.toStdString() + "' is not an engine: use auto, cpu or cuda.");
 }
 
 Precision precisionFrom(const QString& text) {
     if (text == "fast") return Precision::fast;
     if (text == "fp32") return Precision::fp32;
-    throw Error(Area::usage, "'" + text.toStdString() + "' is not a precision: use fast or fp32.");
+    throw Error(ErrorCategory::usage, "'" + text.toStdString() + "' is not a precision: use fast or fp32.");
 }
 
 Size sizeFrom(const QString& text) {
@@ -49,14 +49,14 @@ Size sizeFrom(const QString& text) {
     if (sides.size() == 2 && wideOk && highOk && size.width >= 16 && size.height >= 16 && size.longest() <= 8192) {
         return size;
     }
-    throw Error(Area::usage, "'" + text.toStdString() + "' is not a size: write it as 1280x720.");
+    throw Error(ErrorCategory::usage, "'" + text.toStdString() + "' is not a size: write it as 1280x720.");
 }
 
 quint64 framesFrom(const QString& text) {
     bool ok = false;
     const quint64 frames = text.toULongLong(&ok);
     if (ok && frames > 0) return frames;
-    throw Error(Area::usage, "'" + text.toStdString() + "' is not a number of frames: write 1 or more.");
+    throw Error(ErrorCategory::usage, "'" + text.toStdString() + "' is not a number of frames: write 1 or more.");
 }
 
 /// The options in the order in which --help shows them.
@@ -72,8 +72,9 @@ struct Options {
     QCommandLineOption model{"model", "Model file (safetensors), portrait or portrait-lite.", "model"};
     QCommandLineOption engine{"engine", "auto, cpu or cuda.", "engine", "auto"};
     QCommandLineOption precision{"precision", "fast or fp32.", "precision", "fast"};
-    QCommandLineOption method{"method", "Run the network by this method of matte-cli lab; F3 has a menu of them.",
-                              "name"};
+    QCommandLineOption implementation{
+        "implementation", "Run the network by this implementation of matte-cli lab; F3 has a menu of them.", "name"};
+    QCommandLineOption method{"method", {}, "name"};  // what `implementation` was called
     QCommandLineOption noTune{"no-tune", "Do not time the GPU's kernels first: runs can be repeated exactly."};
     QCommandLineOption virtualCamera{"virtual-camera", "Show the live picture to other programs, as a camera."};
     QCommandLineOption noInterop{"no-interop", "Upload the pictures even where they could stay on the GPU."};
@@ -84,9 +85,11 @@ struct Options {
     QCommandLineOption config{"config", "Keep the settings in this file.", "file"};
 
     [[nodiscard]] QList<QCommandLineOption> all() const {
-        return {help,   version,       source,    size,       background, model, engine, precision, method,
-                noTune, virtualCamera, noInterop, requireGpu, frames,     stats, trace,  config};
+        return {help,   version,       source,    size,       background, model, engine, precision, implementation,
+                noTune, virtualCamera, noInterop, requireGpu, frames,     stats, trace,  config,    method};
     }
+
+    Options() { method.setFlags(QCommandLineOption::HiddenFromHelp); }
 };
 
 constexpr char kDescription[] =
@@ -100,7 +103,7 @@ std::optional<LiveSource> sourceFrom(const QCommandLineParser& parser, const Opt
     const QString text = parser.isSet(options.source) ? parser.value(options.source) : file;
     if (text.isEmpty()) {
         if (!parser.isSet(options.size)) return {};
-        throw Error(Area::usage, "--size is about a source: name one with --source.");
+        throw Error(ErrorCategory::usage, "--size is about a source: name one with --source.");
     }
     LiveSource source;
     source.spec = parseSource(text.toStdString());
@@ -114,11 +117,11 @@ std::optional<LiveSource> sourceFrom(const QCommandLineParser& parser, const Opt
 /// Nothing that is read, nor another result, is written over.
 void refuseLosses(const CommandLine& line) {
     std::vector<std::filesystem::path> read = modelFiles(line.model.toStdString());
-    const auto& source = line.orders.source;
+    const auto& source = line.automation.source;
     if (source && source->spec.kind == SourceSpec::Kind::file) read.emplace_back(source->spec.name);
     if (line.background) read.emplace_back(line.background->imagePath);
     read.emplace_back(line.photo.toStdString());
-    for (const QString& file : {line.config, line.orders.statistics, line.orders.trace}) {
+    for (const QString& file : {line.config, line.automation.statistics, line.automation.trace}) {
         refuseReplacing(file.toStdString(), read);
         read.emplace_back(file.toStdString());
     }
@@ -127,35 +130,38 @@ void refuseLosses(const CommandLine& line) {
 void read(const QCommandLineParser& parser, const Options& options, CommandLine& line) {
     const QStringList files = parser.positionalArguments();
     if (files.size() > 1) {
-        throw Error(Area::usage, "The window opens one file at a time: matte-cli image takes many photos.");
+        throw Error(ErrorCategory::usage, "The window opens one file at a time: matte-cli image takes many photos.");
     }
     const bool isPhoto = !files.isEmpty() && hasImageExtension(files.first().toStdString());
     if (isPhoto && parser.isSet(options.source)) {
-        throw Error(Area::usage, "A photo and a live source can't be had at once: leave one of them out.");
+        throw Error(ErrorCategory::usage, "A photo and a live source can't be had at once: leave one of them out.");
     }
     if (isPhoto) line.photo = absolute(files.first());
-    line.orders.source = sourceFrom(parser, options, isPhoto ? QString() : files.value(0));
+    line.automation.source = sourceFrom(parser, options, isPhoto ? QString() : files.value(0));
     line.model = parser.value(options.model);
     line.config = absolute(parser.value(options.config));
     line.engine.kind = engineFrom(parser.value(options.engine));
     line.engine.precision = precisionFrom(parser.value(options.precision));
-    if (parser.isSet(options.method)) {
-        line.method = &ladder::networkMethodNamed(parser.value(options.method).toStdString());
+    const QCommandLineOption& chosen = parser.isSet(options.method) ? options.method : options.implementation;
+    if (parser.isSet(chosen)) {
+        line.implementation = &baselines::networkImplementationNamed(parser.value(chosen).toStdString());
     }
     line.engine.tune = !parser.isSet(options.noTune);
     line.virtualCamera = parser.isSet(options.virtualCamera);
     line.interop = !parser.isSet(options.noInterop);
-    line.orders.requireGpu = parser.isSet(options.requireGpu);
-    if (parser.isSet(options.frames)) line.orders.frames = framesFrom(parser.value(options.frames));
-    line.orders.statistics = absolute(parser.value(options.stats));
-    line.orders.trace = absolute(parser.value(options.trace));
+    line.automation.requireGpu = parser.isSet(options.requireGpu);
+    if (parser.isSet(options.frames)) line.automation.frames = framesFrom(parser.value(options.frames));
+    line.automation.statistics = absolute(parser.value(options.stats));
+    line.automation.trace = absolute(parser.value(options.trace));
     if (parser.isSet(options.background)) line.background = backgroundFrom(parser.value(options.background));
-    line.orders.background = line.background.has_value();
-    const bool wantsLive = line.orders.frames > 0 || !line.orders.statistics.isEmpty() || !line.orders.trace.isEmpty();
-    if (wantsLive && !line.orders.source) {
-        throw Error(Area::usage, "--frames, --stats and --trace are about a live source: name one with --source.");
+    line.automation.background = line.background.has_value();
+    const bool wantsLive =
+        line.automation.frames > 0 || !line.automation.statistics.isEmpty() || !line.automation.trace.isEmpty();
+    if (wantsLive && !line.automation.source) {
+        throw Error(ErrorCategory::usage,
+                    "--frames, --stats and --trace are about a live source: name one with --source.");
     }
-    for (const QString& file : {line.orders.statistics, line.orders.trace}) {
+    for (const QString& file : {line.automation.statistics, line.automation.trace}) {
         if (!file.isEmpty()) checkTarget(file.toStdString());
     }
     refuseLosses(line);
@@ -222,7 +228,7 @@ CommandLine parseCommandLine(const QStringList& arguments) {
         read(parser, options, line);
     } catch (const Error& error) {
         complain(error.what());
-        line.exitCode = exitCodeOf(error.area);
+        line.exitCode = exitCodeOf(error.category);
     }
     return line;
 }

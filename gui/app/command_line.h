@@ -7,8 +7,8 @@
 
 #include <optional>
 
-#include "gui/app/driven_run.h"
-#include "inference/baselines/method.h"
+#include "gui/app/headless_run.h"
+#include "inference/baselines/implementation.h"
 #include "inference/engine/engine.h"
 
 namespace matte {
@@ -19,10 +19,10 @@ struct CommandLine {
     QString config;                        ///< settings file; empty for the user's own
     std::optional<Background> background;  ///< imagePath is absolute, image is not loaded
     EngineOptions engine;
-    const ladder::Method* method = nullptr;  ///< for the network; null for the product's own
-    Orders orders;                           ///< what to do without the user
-    bool interop = true;                     ///< false: pictures are uploaded even where they could stay on the device
-    bool virtualCamera = false;              ///< other programs see what is shown, from the start on
+    const baselines::Implementation* implementation = nullptr;  ///< for the network; null for the product's own
+    AutomationOptions automation;                               ///< what to do without the user
+    bool interop = true;          ///< false: pictures are uploaded even where they could stay on the device
+    bool virtualCamera = false;   ///< other programs see what is shown, from the start on
     QStringList forQt;            ///< the program's name and the options of Qt's own: all that QApplication is to see
     std::optional<int> exitCode;  ///< set when the program is to end at once: help, version or a wrong option
 };

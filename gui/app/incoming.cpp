@@ -20,9 +20,10 @@ PhotoSource photoFrom(const QMimeData& data) {
     const auto pixels = qvariant_cast<QImage>(data.imageData());
     if (!pixels.isNull()) return PhotoSource::fromPixels(pixels, PhotoSession::tr("Pasted picture"));
     if (!urls.isEmpty()) {
-        throw Error(Area::input, "That is only the address of a picture: save it to this computer and open the file.");
+        throw Error(ErrorCategory::input,
+                    "That is only the address of a picture: save it to this computer and open the file.");
     }
-    throw Error(Area::input, "The clipboard holds no picture: copy one, or a picture file, and paste again.");
+    throw Error(ErrorCategory::input, "The clipboard holds no picture: copy one, or a picture file, and paste again.");
 }
 
 }  // namespace matte

@@ -25,13 +25,13 @@
 
 namespace {
 
-std::shared_ptr<const matte::ladder::Model> loadModel(const std::string& model) {
-    return std::make_shared<const matte::ladder::Model>(matte::ladder::Model::load(matte::readModel(model)));
+std::shared_ptr<const matte::baselines::Model> loadModel(const std::string& model) {
+    return std::make_shared<const matte::baselines::Model>(matte::baselines::Model::load(matte::readModel(model)));
 }
 
 matte::PhotoSession::EngineFactory photoEngine(const matte::CommandLine& line) {
-    return [options = line.engine, method = line.method, model = line.model.toStdString()] {
-        if (method) return matte::ladder::makeMethodEngine(*method, loadModel(model), options);
+    return [options = line.engine, implementation = line.implementation, model = line.model.toStdString()] {
+        if (implementation) return matte::baselines::makeBaselineEngine(*implementation, loadModel(model), options);
         return matte::Engine::create(matte::loadNetwork(model), options);
     };
 }
@@ -42,20 +42,21 @@ matte::PhotoSession::EngineFactory videoEngine(const matte::CommandLine& line) {
     };
 }
 
-/// `methods` says by which method its network runs.
-matte::PhotoSession::EngineFactory liveEngine(const matte::CommandLine& line,
-                                              const std::shared_ptr<matte::ladder::MethodSwitch>& methods,
-                                              const std::shared_ptr<const matte::DrawingDevice>& drawing) {
-    return
-        [given = line.engine, named = line.model.toStdString(), methods, drawing]() -> std::unique_ptr<matte::Engine> {
-            matte::EngineOptions options = given;
-            options.windowsDevice = drawing->uuid();
-            auto engine = matte::makeLiveEngine(named, options);
-            const bool isLite = named.empty() && engine->info().kind == matte::EngineKind::cpu;
-            const std::string model = isLite ? matte::kLiteModel : named;
-            const matte::ladder::SwitchingEngine::Setup setup{[model] { return loadModel(model); }, options};
-            return std::make_unique<matte::ladder::SwitchingEngine>(std::move(engine), setup, methods);
-        };
+/// `implementations` says by which method its network runs.
+matte::PhotoSession::EngineFactory liveEngine(
+    const matte::CommandLine& line,
+    const std::shared_ptr<matte::baselines::ImplementationSwitch>& implementations,
+    const std::shared_ptr<const matte::DrawingDevice>& drawing) {
+    return [given = line.engine, named = line.model.toStdString(), implementations,
+            drawing]() -> std::unique_ptr<matte::Engine> {
+        matte::EngineOptions options = given;
+        options.windowsDevice = drawing->uuid();
+        auto engine = matte::makeLiveEngine(named, options);
+        const bool isLite = named.empty() && engine->info().kind == matte::EngineKind::cpu;
+        const std::string model = isLite ? matte::kLiteModel : named;
+        const matte::baselines::SwitchingEngine::Setup setup{[model] { return loadModel(model); }, options};
+        return std::make_unique<matte::baselines::SwitchingEngine>(std::move(engine), setup, implementations);
+    };
 }
 
 QSurfaceFormat coreProfile() {
@@ -107,21 +108,21 @@ int run(int argc, char** argv) {
     QObject::connect(&termination, &matte::Termination::wanted, &app, [] { QCoreApplication::exit(matte::kExitOk); });
     if (const QString problem = matte::openGlProblem(); !problem.isEmpty()) {
         matte::complain(problem);
-        if (line.orders.frames == 0) QMessageBox::critical(nullptr, "Matte", problem);  // somebody may be there
+        if (line.automation.frames == 0) QMessageBox::critical(nullptr, "Matte", problem);  // somebody may be there
         return matte::kExitEngine;
     }
 
     QSettings own(QSettings::IniFormat, QSettings::UserScope, "matte", "matte");
     QSettings named(line.config, QSettings::IniFormat);
-    const auto methods = std::make_shared<matte::ladder::MethodSwitch>(line.method);
+    const auto implementations = std::make_shared<matte::baselines::ImplementationSwitch>(line.implementation);
     const auto drawing = std::make_shared<matte::DrawingDevice>();
     const matte::Startup startup{.background = line.background,
-                                 .makeLiveEngine = liveEngine(line, methods, drawing),
+                                 .makeLiveEngine = liveEngine(line, implementations, drawing),
                                  .makeVideoEngine = videoEngine(line),
-                                 .methods = methods,
+                                 .implementations = implementations,
                                  .models = matte::modelFiles(line.model.toStdString()),
                                  .interop = line.interop,
-                                 .keepSettings = line.orders.frames == 0};  // a counted run changes nothing
+                                 .keepSettings = line.automation.frames == 0};  // a counted run changes nothing
     QSettings& store = line.config.isEmpty() ? own : named;
     const bool firstStart = !store.contains("version");
     matte::MainWindow window(photoEngine(line), store, startup);
@@ -129,23 +130,23 @@ int run(int argc, char** argv) {
                      [drawing](const std::string& uuid) { drawing->set(uuid); });
     if (firstStart) window.setMode(matte::Mode::live);  // its page says what was found and what is missing
     if (!line.photo.isEmpty()) window.openPhoto(matte::PhotoSource::fromFile(line.photo));
-    matte::DrivenRun driven(window, line.orders);
-    QObject::connect(&driven, &matte::DrivenRun::ended, &app, &QCoreApplication::exit, Qt::QueuedConnection);
-    QObject::connect(&termination, &matte::Termination::wanted, &window, [&driven, &window] {
-        driven.interrupt();
+    matte::HeadlessRun headless(window, line.automation);
+    QObject::connect(&headless, &matte::HeadlessRun::ended, &app, &QCoreApplication::exit, Qt::QueuedConnection);
+    QObject::connect(&termination, &matte::Termination::wanted, &window, [&headless, &window] {
+        headless.interrupt();
         window.closeNow();
     });
     QObject::connect(&app, &matte::Application::failed, &window.canvas().banner(), &matte::Banner::showError);
     window.show();
     window.actions()[matte::ActionId::virtualCamera]->setChecked(line.virtualCamera);
-    driven.begin();
+    headless.begin();
     const int code = QApplication::exec();
     store.sync();
     if (store.status() == QSettings::AccessError) {
         matte::complain(QString("The settings could not be written to %1: make the file and its folder writable.")
                             .arg(store.fileName()));
     }
-    return code == 0 ? driven.finish() : code;
+    return code == 0 ? headless.finish() : code;
 }
 
 }  // namespace
@@ -156,7 +157,7 @@ int main(int argc, char** argv) {
         return run(argc, argv);
     } catch (const matte::Error& error) {
         matte::complain(error.what());
-        return matte::exitCodeOf(error.area);
+        return matte::exitCodeOf(error.category);
     } catch (const std::bad_alloc&) {
         std::fputs("matte: There is not enough memory: close other programs.\n", stderr);
     } catch (const std::exception& error) {

@@ -10,10 +10,11 @@
 namespace matte {
 
 std::shared_ptr<const Image> fromQImage(const QImage& picture) {
-    if (picture.isNull()) throw Error(Area::input, "The clipboard holds no picture: copy one and paste again.");
+    if (picture.isNull())
+        throw Error(ErrorCategory::input, "The clipboard holds no picture: copy one and paste again.");
     auto image = std::make_shared<Image>(Size{picture.width(), picture.height()}, PixelFormat::rgba8);
     QImage rgba = picture.convertToFormat(QImage::Format_RGBA8888);
-    if (rgba.isNull()) throw Error(Area::input, "There is not enough memory for this picture: scale it down.");
+    if (rgba.isNull()) throw Error(ErrorCategory::input, "There is not enough memory for this picture: scale it down.");
     if (rgba.colorSpace().isValid()) rgba.convertToColorSpace(QColorSpace::SRgb);
     for (int y = 0; y < rgba.height(); ++y) {
         std::memcpy(image->row(y), rgba.constScanLine(y), std::size_t(image->strideBytes()));

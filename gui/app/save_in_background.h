@@ -9,7 +9,7 @@
 #include <QString>
 #include <QThreadPool>
 
-#include "inference/core/guard.h"
+#include "inference/core/thread.h"
 
 namespace matte {
 
@@ -33,7 +33,7 @@ void saveInBackground(Self* self, const QString& path, Write write) {
                 write();
                 tell({});
             },
-            [&](const char* sentence, Area) { tell(sentence); });
+            [&](const char* sentence, ErrorCategory) { tell(sentence); });
     });
 }
 

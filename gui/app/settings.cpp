@@ -11,7 +11,7 @@
 
 #include <cstdlib>
 
-#include "gui/app/look_store.h"
+#include "gui/app/params_store.h"
 #include "gui/app/stored_values.h"
 
 namespace matte {
@@ -40,7 +40,7 @@ QList<Profile> loadProfiles(const QSettings& store, QStringList& damaged) {
         if (!from.has("name")) continue;
         const QString unnamed = QCoreApplication::translate("matte::Profiles", "Profile %1").arg(i);
         const QString name = from.text("name", unnamed);
-        profiles.append({name.isEmpty() ? unnamed : name, loadLook(from), loadSource(from, {})});
+        profiles.append({name.isEmpty() ? unnamed : name, loadParams(from), loadSource(from, {})});
     }
     return profiles;
 }
@@ -97,7 +97,7 @@ void saveLive(QSettings& store, const LiveSettings& live) {
         const Profile& profile = live.profiles[i - 1];
         store.setValue(group + "/name", profile.name);
         store.setValue(group + "/source", toText(profile.source));
-        saveLook(store, group, profile.look);
+        saveParams(store, group, profile.params);
     }
 }
 
@@ -136,7 +136,7 @@ Settings Settings::load(const QSettings& store, QStringList& damaged) {
     settings.openFolder = files.text("openFolder");
     settings.exportFolder = files.text("exportFolder");
     settings.backgroundFolder = files.text("backgroundFolder");
-    settings.look = loadLook({store, "look", damaged});
+    settings.params = loadParams({store, "look", damaged});
     settings.live = loadLive(store, damaged);
     if (damaged.isEmpty() && store.status() == QSettings::FormatError)
         damaged.append(QFileInfo(store.fileName()).fileName());
@@ -154,7 +154,7 @@ void Settings::save(QSettings& store) const {
     store.setValue("files/openFolder", openFolder);
     store.setValue("files/exportFolder", exportFolder);
     store.setValue("files/backgroundFolder", backgroundFolder);
-    saveLook(store, "look", look);
+    saveParams(store, "look", params);
     saveLive(store, live);
 }
 

@@ -8,7 +8,7 @@
 #include <QStringList>
 
 #include "gui/live/live_source.h"
-#include "inference/core/look.h"
+#include "inference/core/composite_params.h"
 
 class QSettings;
 
@@ -19,10 +19,10 @@ enum class ThemeChoice { system = 1, light, dark };
 /// What the window works on.
 enum class Mode { photo = 1, live };
 
-/// A look and a source that belong together, under a name.
+/// Compositing parameters and a source that belong together, under a name.
 struct Profile {
     QString name;
-    Look look;
+    CompositeParams params;
     LiveSource source;
     bool operator==(const Profile&) const = default;
 };
@@ -44,7 +44,7 @@ struct Settings {
     static constexpr int kMaxRecent = 10;
 
     QByteArray geometry;
-    Look look;  ///< background.image is not kept: it is read again from imagePath
+    CompositeParams params;  ///< background.image is not kept: it is read again from imagePath
     QStringList recentFiles;
     QString openFolder, exportFolder, backgroundFolder;
     ThemeChoice theme = ThemeChoice::system;

@@ -2,10 +2,9 @@
 #include "gui/live/camera_feed.h"
 
 #include <chrono>
-#include <utility>
 
 #include "inference/core/error.h"
-#include "inference/core/guard.h"
+#include "inference/core/thread.h"
 
 namespace matte {
 namespace {
@@ -26,7 +25,7 @@ void show(VirtualCamera& camera, const LiveSession::Live& live) {
 }
 
 /// How soon somebody who begins to watch, or the camera's end, is noticed.
-constexpr std::chrono::milliseconds kLook{50};
+constexpr std::chrono::milliseconds kPoll{50};
 
 }  // namespace
 
@@ -38,12 +37,12 @@ CameraFeed::~CameraFeed() {
 
 void CameraFeed::start() {
     stop();
-    const auto tell = [this](const char* sentence, Area) { Q_EMIT failed(sentence); };
+    const auto tell = [this](const char* sentence, ErrorCategory) { Q_EMIT failed(sentence); };
     guarded(
         [&] {
             thread_ = startThread(
-                "a virtual camera", Area::output, [this, run = run_](const std::stop_token& stop) { work(stop, run); },
-                untold);
+                "a virtual camera", ErrorCategory::output,
+                [this, run = run_](const std::stop_token& stop) { work(stop, run); }, untold);
         },
         tell);
 }
@@ -57,12 +56,7 @@ void CameraFeed::stop() {
 }
 
 void CameraFeed::setPicture(const LiveSession::Live& live) {
-    {
-        const std::scoped_lock lock(mutex_);
-        live_ = live;
-        changed_ = true;
-    }
-    wake_.notify_one();
+    pictures_.put(LiveSession::Live(live));
 }
 
 void CameraFeed::work(const std::stop_token& stop, int run) {
@@ -87,22 +81,15 @@ void CameraFeed::work(const std::stop_token& stop, int run) {
         feed(*camera, stop);
         tell(QString::fromStdString(camera->problem()));
     };
-    guarded(serve, [&](const char* sentence, Area) { tell(sentence); });
+    guarded(serve, [&](const char* sentence, ErrorCategory) { tell(sentence); });
 }
 
 void CameraFeed::feed(VirtualCamera& camera, const std::stop_token& stop) {
     bool wasWatched = false;
     while (!stop.stop_requested() && camera.problem().empty()) {
-        LiveSession::Live live;
-        bool changed = false;
-        {
-            std::unique_lock lock(mutex_);
-            wake_.wait_for(lock, stop, kLook, [this] { return changed_; });
-            live = live_;
-            changed = std::exchange(changed_, false);
-        }
+        const bool changed = pictures_.take(live_, kPoll, stop);
         const bool isWatched = isWatched_ = camera.isWatched();
-        if (isWatched && (changed || !wasWatched)) show(camera, live);
+        if (isWatched && (changed || !wasWatched)) show(camera, live_);
         wasWatched = isWatched;
     }
 }

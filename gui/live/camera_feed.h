@@ -9,13 +9,12 @@
 #include <QStringList>
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 
 #include "gui/live/live_session.h"
+#include "inference/core/mailbox.h"
 #include "inference/media/virtual_camera/virtual_camera.h"
 
 namespace matte {
@@ -54,11 +53,9 @@ private:
     Open open_;
     int run_ = 0;  ///< which start() it is: what an earlier one said late is not heard
     std::atomic<bool> isWatched_ = false;
-    std::mutex mutex_;  ///< guards the next two
-    std::condition_variable_any wake_;
-    LiveSession::Live live_;
-    bool changed_ = false;
-    std::jthread thread_;  ///< last, so that it ends before everything that it uses
+    Mailbox<LiveSession::Live> pictures_;
+    LiveSession::Live live_;  ///< the thread's: the last one taken
+    std::jthread thread_;     ///< last, so that it ends before everything that it uses
 };
 
 }  // namespace matte

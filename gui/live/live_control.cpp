@@ -49,7 +49,8 @@ void LiveControl::connectPicture() {
         setShown(true);
     });
     connect(&viewport, &Viewport::livePresented, &session_, &LiveSession::presented);
-    connect(&parts_.document, &Document::lookChanged, this, [this](const Look& look) { session_.setLook(look); });
+    connect(&parts_.document, &Document::paramsChanged, this,
+            [this](const CompositeParams& params) { session_.setParams(params); });
     connect(&parts_.document, &Document::mirrorTurned, this, [this](MirrorOf of, bool mirrored) {
         LiveSettings& live = parts_.settings.live;
         (of == MirrorOf::cameras ? live.mirrorCameras : live.mirrorOthers) = mirrored;
@@ -60,10 +61,11 @@ void LiveControl::connectPerson() {
     Viewport& viewport = parts_.canvas.viewport();
     Document& document = parts_.document;
     connect(&viewport, &Viewport::personDragged, this, [&document](QPointF by) {
-        document.edit(LookControl::position, [&](Look& look) { moveStand(look.stand, by.x(), by.y()); });
+        document.edit(ParamControl::position,
+                      [&](CompositeParams& params) { moveSubject(params.transform, by.x(), by.y()); });
     });
     connect(&viewport, &Viewport::personScaled, this, [&document](double factor) {
-        document.edit(LookControl::scale, [&](Look& look) { scaleStand(look.stand, factor); });
+        document.edit(ParamControl::scale, [&](CompositeParams& params) { scaleSubject(params.transform, factor); });
     });
     connect(&viewport, &Viewport::personLetGo, &document, &Document::finishGesture);
 }
@@ -82,21 +84,21 @@ void LiveControl::setMode(Mode mode) {
 /// A camera is a mirror unless the user said otherwise; a video is not.
 void LiveControl::adoptMirror() {
     const LiveSettings& live = parts_.settings.live;
-    Look look = parts_.document.look();
+    CompositeParams params = parts_.document.params();
     const bool camera = live.source.isCamera();
-    look.stand.mirrored = camera ? live.mirrorCameras : live.mirrorOthers;
-    parts_.document.adopt(look, camera ? MirrorOf::cameras : MirrorOf::others);
+    params.transform.mirrored = camera ? live.mirrorCameras : live.mirrorOthers;
+    parts_.document.adopt(params, camera ? MirrorOf::cameras : MirrorOf::others);
 }
 
 bool LiveControl::mirroredAtFirst() const {
-    if (mode() == Mode::photo) return parts_.document.look().stand.mirrored;
+    if (mode() == Mode::photo) return parts_.document.params().transform.mirrored;
     return parts_.settings.live.source.isCamera() ? LiveSettings{}.mirrorCameras : LiveSettings{}.mirrorOthers;
 }
 
 void LiveControl::start() {
     Q_EMIT starting();
     forgetProblem();
-    session_.setLook(parts_.document.look());
+    session_.setParams(parts_.document.params());
     session_.start(parts_.settings.live.source);
     parts_.canvas.timing().clear();
     showState();

@@ -61,8 +61,10 @@ QJsonValue limit(const LiveStatistics& statistics) {
                        {"by", text(statistics.rates->text)}};
 }
 
-QJsonObject method(const ladder::MethodStatus& status) {
-    const auto name = [](const ladder::Method* by) { return by ? text(std::string(by->name)) : QString("product"); };
+QJsonObject implementation(const baselines::ImplementationStatus& status) {
+    const auto name = [](const baselines::Implementation* by) {
+        return by ? text(std::string(by->name)) : QString("product");
+    };
     QJsonObject object{
         {"name", name(status.running)}, {"chosen", name(status.chosen)}, {"problem", text(status.problem)}};
     if (!status.running) return object;
@@ -129,7 +131,7 @@ QByteArray toJson(const LiveReport& report) {
                                {"rate", source.rate},
                                {"format", text(source.format)}}},
         {"engine", engine(report.status.engine)},
-        {"method", method(report.method)},
+        {"method", implementation(report.implementation)},
         {"graphics", QJsonObject{{"renderer", report.present.renderer},
                                  {"path", report.present.path},
                                  {"reason", report.present.reason},

@@ -6,7 +6,7 @@
 #include <QString>
 
 #include "gui/live/live_footprint.h"
-#include "inference/baselines/live/method_switch.h"
+#include "inference/baselines/live/implementation_switch.h"
 #include "inference/pipeline/pipeline.h"
 
 namespace matte {
@@ -32,7 +32,7 @@ struct LiveReport {
     PresentFacts present;
     OverlayCost overlay;
     std::vector<Footprint> footprints{};  ///< the newest last; empty unless the report is to be written
-    ladder::MethodStatus method{};
+    baselines::ImplementationStatus implementation{};
 };
 
 /// One object with every number; times are in milliseconds.

@@ -59,7 +59,7 @@ void LiveSession::stop() {
 
 void LiveSession::presented(const Live& live, double ms) {
     pipeline_.presented(*live, ms);
-    if (!live->curtain) Q_EMIT framePresented(++presented_);
+    if (!live->placeholder) Q_EMIT framePresented(++presented_);
 }
 
 LiveStage LiveSession::stage() const {

@@ -49,7 +49,7 @@ public:
     void start(const LiveSource& source);
     void stop();
     void retrySource() { pipeline_.retrySource(); }
-    void setLook(const Look& look) { pipeline_.setLook(look); }
+    void setParams(const CompositeParams& params) { pipeline_.setParams(params); }
     /// The person is gone from the window when this returns.
     void hidePerson(bool hidden) {
         pipeline_.hidePerson(hidden);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles: looks and sources under a name, in the order of their keys. Changes the list only; the window applies what
-// is chosen. GUI thread.
+// Profiles: parameters and sources under a name, in the order of their keys. Changes the list only; the window applies
+// what is chosen. GUI thread.
 #pragma once
 
 #include <QObject>

@@ -40,7 +40,7 @@ void Snapshots::take(const QString& folder) {
 void Snapshots::takeCutout(const QString& folder) {
     const LiveSession::Live newest = session_.newest();
     const bool hidden = session_.status().personHidden;
-    if (!newest || newest->curtain || hidden) {
+    if (!newest || newest->placeholder || hidden) {
         Q_EMIT failed(hidden   ? tr("You are hidden: show yourself first.")
                       : newest ? tr("There is no picture yet of the person alone: wait a moment and try again.")
                                : tr("There is no picture yet: start the camera first."));

@@ -6,7 +6,7 @@
 #include <QObject>
 #include <QTimer>
 
-#include "gui/app/new_files.h"
+#include "gui/app/unique_file_name.h"
 #include "gui/live/live_session.h"
 
 namespace matte {
@@ -33,7 +33,7 @@ private:
     void save(const std::shared_ptr<const Picture>& picture, const QString& path);
 
     LiveSession& session_;
-    NewFiles files_;
+    UniqueFileNames files_;
     QString waitingFor_;  ///< the cut-out's file; empty when none is under way
     QTimer patience_;
 };

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-#include "inference/core/guard.h"
+#include "inference/core/thread.h"
 
 namespace matte {
 namespace {
@@ -41,10 +41,11 @@ void VideoExporter::begin(const VideoExport& job) {
     guarded(
         [&] {
             thread_ = startThread(
-                "the video", Area::output, [this, job](const std::stop_token& stop) { work(job, stop); }, untold);
+                "the video", ErrorCategory::output, [this, job](const std::stop_token& stop) { work(job, stop); },
+                untold);
             busy_ = true;
         },
-        [this](const char* sentence, Area area) { Q_EMIT failed(sentence, area); });
+        [this](const char* sentence, ErrorCategory category) { Q_EMIT failed(sentence, category); });
     if (!busy_) return;
     Q_EMIT busyChanged(tr("Loading the model"), -1);
 }
@@ -91,8 +92,8 @@ void VideoExporter::work(const VideoExport& job, const std::stop_token& stop) {
             end([this] { Q_EMIT cancelled(); });
         }
     };
-    guarded(writeOrCancel, [this](const char* sentence, Area area) {
-        end([this, text = QString(sentence), area] { Q_EMIT failed(text, area); });
+    guarded(writeOrCancel, [this](const char* sentence, ErrorCategory category) {
+        end([this, text = QString(sentence), category] { Q_EMIT failed(text, category); });
     });
 }
 

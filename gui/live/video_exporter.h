@@ -2,7 +2,7 @@
 // VideoExporter: writes a whole video with another background, on a thread and with an engine of its own, one at a
 // time. GUI thread; its signals come through the event queue.
 //
-//     exporter.begin({"talk.mp4", "new.mp4", look});   // saved(), failed() or cancelled()
+//     exporter.begin({"talk.mp4", "new.mp4", params});   // saved(), failed() or cancelled()
 #pragma once
 
 #include <QObject>
@@ -40,7 +40,7 @@ Q_SIGNALS:
     void busyChanged(const QString& stage, double share);
     /// `remark`: what is missing in it, frames, sound or mattes; else empty.
     void saved(const QString& path, const QString& remark);
-    void failed(const QString& sentence, matte::Area area);
+    void failed(const QString& sentence, matte::ErrorCategory category);
     void cancelled();
 
 private:

@@ -18,19 +18,19 @@ class LiveGroup : public QWidget {
 public:
     explicit LiveGroup(Document& document, QWidget* parent = nullptr);
     [[nodiscard]] Toggle& mirror() { return *mirror_; }
-    [[nodiscard]] SliderRow& steadiness() { return *steadiness_; }
-    [[nodiscard]] Toggle& specks() { return *specks_; }
+    [[nodiscard]] SliderRow& temporalSmoothing() { return *temporalSmoothing_; }
+    [[nodiscard]] Toggle& smallRegions() { return *smallRegions_; }
     [[nodiscard]] Toggle& nearest() { return *nearest_; }
     [[nodiscard]] Toggle& detail() { return *detail_; }
     /// Whether fine detail can be had: EngineInfo::fineDetail of the engine that runs.
     void offerDetail(bool offered);
 
 private:
-    void showLook(const Look& look);
+    void showParams(const CompositeParams& params);
 
     Toggle* mirror_;
-    SliderRow* steadiness_;
-    Toggle* specks_;
+    SliderRow* temporalSmoothing_;
+    Toggle* smallRegions_;
     Toggle* nearest_;
     Toggle* detail_;
 };

@@ -11,7 +11,7 @@
 namespace matte {
 namespace {
 
-constexpr int kLeastScale = 25, kMostScale = 400;  // percent, as Stand allows
+constexpr int kLeastScale = 25, kMostScale = 400;  // percent, as SubjectTransform allows
 
 int percent(float value) {
     return int(std::lround(value * 100));
@@ -38,35 +38,38 @@ PersonGroup::PersonGroup(Document& document, QWidget* parent)
         connect(row, &SliderRow::gestureFinished, &document, &Document::finishGesture);
     }
     connect(lightWrap_, &SliderRow::valueChanged, this, [&document](int value) {
-        document.edit(LookControl::lightWrap, [&](Look& look) { look.lightWrap = float(value) / 100; });
+        document.edit(ParamControl::lightWrap, [&](CompositeParams& params) { params.lightWrap = float(value) / 100; });
     });
     connect(scale_, &SliderRow::valueChanged, this, [&document](int value) {
-        document.edit(LookControl::scale, [&](Look& look) { look.stand.scale = float(value) / 100; });
+        document.edit(ParamControl::scale,
+                      [&](CompositeParams& params) { params.transform.scale = float(value) / 100; });
     });
     connect(across_, &SliderRow::valueChanged, this, [&document](int value) {
-        document.edit(LookControl::position, [&](Look& look) { look.stand.x = float(value) / 100; });
+        document.edit(ParamControl::position,
+                      [&](CompositeParams& params) { params.transform.x = float(value) / 100; });
     });
     connect(down_, &SliderRow::valueChanged, this, [&document](int value) {
-        document.edit(LookControl::position, [&](Look& look) { look.stand.y = float(value) / 100; });
+        document.edit(ParamControl::position,
+                      [&](CompositeParams& params) { params.transform.y = float(value) / 100; });
     });
-    connect(&document, &Document::lookChanged, this, &PersonGroup::showLook);
-    showLook(document.look());
+    connect(&document, &Document::paramsChanged, this, &PersonGroup::showParams);
+    showParams(document.params());
 }
 
-void PersonGroup::showLook(const Look& look) {
-    lightWrap_->showValue(percent(look.lightWrap));
-    scale_->showValue(percent(look.stand.scale));
-    across_->showValue(percent(look.stand.x));
-    down_->showValue(percent(look.stand.y));
+void PersonGroup::showParams(const CompositeParams& params) {
+    lightWrap_->showValue(percent(params.lightWrap));
+    scale_->showValue(percent(params.transform.scale));
+    across_->showValue(percent(params.transform.x));
+    down_->showValue(percent(params.transform.y));
 }
 
-void moveStand(Stand& stand, double dx, double dy) {
-    stand.x = std::clamp(stand.x + float(dx), -1.0F, 1.0F);
-    stand.y = std::clamp(stand.y + float(dy), -1.0F, 1.0F);
+void moveSubject(SubjectTransform& transform, double dx, double dy) {
+    transform.x = std::clamp(transform.x + float(dx), -1.0F, 1.0F);
+    transform.y = std::clamp(transform.y + float(dy), -1.0F, 1.0F);
 }
 
-void scaleStand(Stand& stand, double factor) {
-    stand.scale = std::clamp(stand.scale * float(factor), float(kLeastScale) / 100, float(kMostScale) / 100);
+void scaleSubject(SubjectTransform& transform, double factor) {
+    transform.scale = std::clamp(transform.scale * float(factor), float(kLeastScale) / 100, float(kMostScale) / 100);
 }
 
 }  // namespace matte

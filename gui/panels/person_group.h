@@ -22,7 +22,7 @@ public:
     [[nodiscard]] SliderRow& down() { return *down_; }
 
 private:
-    void showLook(const Look& look);
+    void showParams(const CompositeParams& params);
 
     SliderRow* lightWrap_;
     SliderRow* scale_;
@@ -30,8 +30,8 @@ private:
     SliderRow* down_;
 };
 
-/// How a person is moved or scaled by a gesture on the picture; kept within what a Stand may be.
-void moveStand(Stand& stand, double dx, double dy);
-void scaleStand(Stand& stand, double factor);
+/// How a person is moved or scaled by a gesture on the picture; kept within what a SubjectTransform may be.
+void moveSubject(SubjectTransform& transform, double dx, double dy);
+void scaleSubject(SubjectTransform& transform, double factor);
 
 }  // namespace matte

@@ -8,42 +8,42 @@ namespace {
 
 constexpr int kUndoLimit = 200;
 
-QString stepName(LookControl control, MirrorOf mirrorOf) {
+QString stepName(ParamControl control, MirrorOf mirrorOf) {
     switch (control) {
-        case LookControl::background: return Document::tr("Background");
-        case LookControl::blurStrength: return Document::tr("Blur Strength");
-        case LookControl::color: return Document::tr("Colour");
-        case LookControl::image: return Document::tr("Background Picture");
-        case LookControl::placement: return Document::tr("Placement");
-        case LookControl::picturePosition: return Document::tr("Background Position");
-        case LookControl::threshold: return Document::tr("Threshold");
-        case LookControl::softness: return Document::tr("Softness");
-        case LookControl::decontaminate: return Document::tr("Clean Edge Colours");
-        case LookControl::lightWrap: return Document::tr("Light Wrap");
-        case LookControl::mirror:
+        case ParamControl::background: return Document::tr("Background");
+        case ParamControl::blurStrength: return Document::tr("Blur Strength");
+        case ParamControl::color: return Document::tr("Colour");
+        case ParamControl::image: return Document::tr("Background Picture");
+        case ParamControl::placement: return Document::tr("Placement");
+        case ParamControl::picturePosition: return Document::tr("Background Position");
+        case ParamControl::threshold: return Document::tr("Threshold");
+        case ParamControl::softness: return Document::tr("Softness");
+        case ParamControl::decontaminate: return Document::tr("Clean Edge Colours");
+        case ParamControl::lightWrap: return Document::tr("Light Wrap");
+        case ParamControl::mirror:
             return mirrorOf == MirrorOf::cameras ? Document::tr("Camera's Mirror") : Document::tr("Video's Mirror");
-        case LookControl::scale: return Document::tr("Person's Size");
-        case LookControl::position: return Document::tr("Person's Place");
-        case LookControl::steadiness: return Document::tr("Steadiness");
-        case LookControl::specks: return Document::tr("Specks");
-        case LookControl::nearest: return Document::tr("Nearest Person");
-        case LookControl::detail: return Document::tr("Fine Detail");
-        case LookControl::profile: return Document::tr("Profile");
-        case LookControl::all: break;
+        case ParamControl::scale: return Document::tr("Person's Size");
+        case ParamControl::position: return Document::tr("Person's Place");
+        case ParamControl::temporalSmoothing: return Document::tr("Temporal smoothing");
+        case ParamControl::smallRegions: return Document::tr("Small regions");
+        case ParamControl::nearest: return Document::tr("Nearest Person");
+        case ParamControl::detail: return Document::tr("Fine Detail");
+        case ParamControl::profile: return Document::tr("Profile");
+        case ParamControl::all: break;
     }
     return Document::tr("Reset");
 }
 
 }  // namespace
 
-/// One step: the look before and after.
-class SetLook : public QUndoCommand {
+/// One step: the parameters before and after.
+class SetParams : public QUndoCommand {
 public:
-    SetLook(Document& document, const Look& look, LookControl control)
+    SetParams(Document& document, const CompositeParams& params, ParamControl control)
         : QUndoCommand(stepName(control, document.mirrorOf_)),
           document_(document),
-          before_(document.look()),
-          after_(look),
+          before_(document.params()),
+          after_(params),
           control_(control),
           mirrorOf_(document.mirrorOf_),
           gesture_(document.gesture_),
@@ -53,7 +53,7 @@ public:
     void redo() override { change(after_); }
     [[nodiscard]] int id() const override { return int(control_); }
     bool mergeWith(const QUndoCommand* other) override {
-        const auto& next = static_cast<const SetLook&>(*other);
+        const auto& next = static_cast<const SetParams&>(*other);
         if (next.gesture_ != gesture_) return false;
         after_ = next.after_;
         setObsolete(before_ == after_);
@@ -61,7 +61,7 @@ public:
     }
     [[nodiscard]] int number() const { return number_; }
     /// Const, for the stack gives its commands away as such.
-    void amend(const std::function<void(Look&)>& change, bool since) const {
+    void amend(const std::function<void(CompositeParams&)>& change, bool since) const {
         if (since) change(before_);
         change(after_);
     }
@@ -69,24 +69,26 @@ public:
 private:
     /// Mirroring goes with the kind of source, which may be another one by now: only a step that changed it brings it
     /// back, and only for the kind that it was made for.
-    void change(Look look) {
-        const bool turns = before_.stand.mirrored != after_.stand.mirrored, mirrored = look.stand.mirrored;
-        if (!turns || mirrorOf_ != document_.mirrorOf_) look.stand.mirrored = document_.look().stand.mirrored;
-        document_.apply(look);
+    void change(CompositeParams params) {
+        const bool turns = before_.transform.mirrored != after_.transform.mirrored,
+                   mirrored = params.transform.mirrored;
+        if (!turns || mirrorOf_ != document_.mirrorOf_)
+            params.transform.mirrored = document_.params().transform.mirrored;
+        document_.apply(params);
         if (turns) Q_EMIT document_.mirrorTurned(mirrorOf_, mirrored);
     }
 
     Document& document_;
-    mutable Look before_, after_;
-    LookControl control_;
+    mutable CompositeParams before_, after_;
+    ParamControl control_;
     MirrorOf mirrorOf_;
     int gesture_, number_;
 };
 
 namespace {
 
-const SetLook& stepAt(const QUndoStack& stack, int index) {
-    return static_cast<const SetLook&>(*stack.command(index));
+const SetParams& stepAt(const QUndoStack& stack, int index) {
+    return static_cast<const SetParams&>(*stack.command(index));
 }
 
 }  // namespace
@@ -95,28 +97,28 @@ Document::Document(QObject* parent) : QObject(parent) {
     undoStack_.setUndoLimit(kUndoLimit);
 }
 
-void Document::apply(const Look& look) {
-    if (look == look_) return;
-    look_ = look;
-    Q_EMIT lookChanged(look_);
+void Document::apply(const CompositeParams& params) {
+    if (params == params_) return;
+    params_ = params;
+    Q_EMIT paramsChanged(params_);
 }
 
-void Document::edit(const Look& look, LookControl control) {
-    if (look != look_) undoStack_.push(new SetLook(*this, look, control));
+void Document::edit(const CompositeParams& params, ParamControl control) {
+    if (params != params_) undoStack_.push(new SetParams(*this, params, control));
 }
 
 int Document::lastStep() const {
     return undoStack_.canUndo() ? stepAt(undoStack_, undoStack_.index() - 1).number() : 0;
 }
 
-bool Document::amend(int step, const std::function<void(Look&)>& change) {
+bool Document::amend(int step, const std::function<void(CompositeParams&)>& change) {
     int first = 0;
     while (first < undoStack_.index() && stepAt(undoStack_, first).number() != step) ++first;
     if (first == undoStack_.index()) return false;
     for (int i = first; i < undoStack_.count(); ++i) stepAt(undoStack_, i).amend(change, i > first);
-    Look look = look_;
-    change(look);
-    apply(look);
+    CompositeParams params = params_;
+    change(params);
+    apply(params);
     return true;
 }
 
@@ -131,9 +133,9 @@ void Document::redo() {
     undoStack_.redo();
 }
 
-void Document::resetLook(const Look& look) {
+void Document::resetParams(const CompositeParams& params) {
     undoStack_.clear();
-    apply(look);
+    apply(params);
 }
 
 void Document::setPhoto(const OpenedPhoto& photo) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Document: the open photo, its Look, and the steps by which the Look came about. GUI thread.
+// Document: the open photo, its CompositeParams, and the steps by which the CompositeParams came about. GUI thread.
 #pragma once
 
 #include <QObject>
@@ -11,8 +11,8 @@
 
 namespace matte {
 
-/// Which control changed the look: steps of one control that belong to one gesture are undone together.
-enum class LookControl {
+/// Which control changed the parameters: steps of one control that belong to one gesture are undone together.
+enum class ParamControl {
     background = 1,
     blurStrength,
     color,
@@ -26,8 +26,8 @@ enum class LookControl {
     mirror,
     scale,
     position,
-    steadiness,
-    specks,
+    temporalSmoothing,
+    smallRegions,
     nearest,
     detail,
     profile,
@@ -43,23 +43,23 @@ class Document : public QObject {
 public:
     explicit Document(QObject* parent = nullptr);
 
-    [[nodiscard]] const Look& look() const { return look_; }
+    [[nodiscard]] const CompositeParams& params() const { return params_; }
     [[nodiscard]] const QUndoStack& undoStack() const { return undoStack_; }
     [[nodiscard]] bool isOpen() const { return photo_.image != nullptr; }
     [[nodiscard]] const OpenedPhoto& photo() const { return photo_; }
 
-    /// Changes the look as an undo step; merged with the last one while the same gesture goes on.
-    void edit(const Look& look, LookControl control);
-    /// edit() of the look that `change` makes of the present one.
+    /// Changes the parameters as an undo step; merged with the last one while the same gesture goes on.
+    void edit(const CompositeParams& params, ParamControl control);
+    /// edit() of the parameters that `change` makes of the present one.
     template <typename Change>
-    void edit(LookControl control, Change change) {
-        Look look = look_;
-        change(look);
-        edit(look, control);
+    void edit(ParamControl control, Change change) {
+        CompositeParams params = params_;
+        change(params);
+        edit(params, control);
     }
     /// A step of its own: a switch that was turned, a key that was pressed.
     template <typename Change>
-    void step(LookControl control, Change change) {
+    void step(ParamControl control, Change change) {
         finishGesture();
         edit(control, change);
         finishGesture();
@@ -68,34 +68,34 @@ public:
     [[nodiscard]] int lastStep() const;
     /// Something of a step came late: as if `step`, and what was done since, had had it. False, and nothing done, when
     /// the step is undone or forgotten. No gesture ends.
-    bool amend(int step, const std::function<void(Look&)>& change);
+    bool amend(int step, const std::function<void(CompositeParams&)>& change);
     /// The next edit() is a step of its own: a slider was let go, a dialog closed.
     void finishGesture() { ++gesture_; }
     void undo();
     void redo();
-    /// Changes the look without a step and forgets all steps: settings were restored.
-    void resetLook(const Look& look);
-    /// Changes the look without a step; the steps stay, and those of mirroring with the kind of source that they were
-    /// made for: another source is mirrored or not.
-    void adopt(const Look& look, MirrorOf of) {
+    /// Changes the parameters without a step and forgets all steps: settings were restored.
+    void resetParams(const CompositeParams& params);
+    /// Changes the parameters without a step; the steps stay, and those of mirroring with the kind of source that they
+    /// were made for: another source is mirrored or not.
+    void adopt(const CompositeParams& params, MirrorOf of) {
         finishGesture();  // a step that went on over it would be one of both sources
         mirrorOf_ = of;
-        apply(look);
+        apply(params);
     }
-    /// Takes over a photo; the look stays, the steps are forgotten.
+    /// Takes over a photo; the parameters stays, the steps are forgotten.
     void setPhoto(const OpenedPhoto& photo);
 
 Q_SIGNALS:
-    void lookChanged(const matte::Look& look);
-    /// A step, or its undoing, mirrored a kind of source or no longer; the look has it when that kind is the present
-    /// one.
+    void paramsChanged(const matte::CompositeParams& params);
+    /// A step, or its undoing, mirrored a kind of source or no longer; the parameters has it when that kind is the
+    /// present one.
     void mirrorTurned(matte::MirrorOf of, bool mirrored);
 
 private:
-    friend class SetLook;
-    void apply(const Look& look);
+    friend class SetParams;
+    void apply(const CompositeParams& params);
 
-    Look look_;
+    CompositeParams params_;
     OpenedPhoto photo_;
     QUndoStack undoStack_;
     MirrorOf mirrorOf_ = MirrorOf::cameras;

@@ -10,7 +10,7 @@
 
 #include "gui/app/qt_image.h"
 #include "inference/core/error.h"
-#include "inference/core/guard.h"
+#include "inference/core/thread.h"
 #include "inference/matting/resample.h"
 #include "inference/media/background_file.h"
 #include "inference/media/image/image_file.h"
@@ -40,15 +40,15 @@ Size previewSize(Size photo) {
     return shrunkTo(photo, std::max(1, int(photo.longest() * shrink)));
 }
 
-// Only result shows the look's own background; the others are for judging the edge.
-Look lookFor(const RenderRequest& request) {
-    Look look = request.look;
+// Only result shows the parameters' own background; the others are for judging the edge.
+CompositeParams paramsFor(const RenderRequest& request) {
+    CompositeParams params = request.params;
     if (request.showing == Showing::onBlack || request.showing == Showing::onWhite) {
-        look.background = {};
-        look.background.kind = Background::Kind::color;
-        look.background.color = request.showing == Showing::onBlack ? Rgb{0, 0, 0} : Rgb{255, 255, 255};
+        params.background = {};
+        params.background.kind = Background::Kind::color;
+        params.background.color = request.showing == Showing::onBlack ? Rgb{0, 0, 0} : Rgb{255, 255, 255};
     }
-    return look;
+    return params;
 }
 
 bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b) {
@@ -70,7 +70,7 @@ PhotoSession::PhotoSession(EngineFactory makeEngine, QObject* parent)
     : QObject(parent),
       makeEngine_(std::move(makeEngine)),
       worker_(startThread(
-          "photos", Area::engine, [this](const std::stop_token& quit) { work(quit); }, untold)) {}
+          "photos", ErrorCategory::engine, [this](const std::stop_token& quit) { work(quit); }, untold)) {}
 
 PhotoSession::~PhotoSession() {
     worker_.request_stop();
@@ -133,23 +133,25 @@ void PhotoSession::loadBackground(const QString& path) {
 /// Between the question for a name and the answer another photo may have come.
 void PhotoSession::checkOpen(int photo) const {
     if (photo == photoNumber_) return;
-    throw Error(Area::output, "Another photo was opened meanwhile: open the one before again to save or copy it.");
+    throw Error(ErrorCategory::output,
+                "Another photo was opened meanwhile: open the one before again to save or copy it.");
 }
 
-void PhotoSession::exportTo(const QString& path, const Look& look, int photo) {
-    post({JobKind::errand, [this, path = std::filesystem::path(path.toStdString()), look, photo](std::stop_token stop) {
+void PhotoSession::exportTo(const QString& path, const CompositeParams& params, int photo) {
+    post({JobKind::errand,
+          [this, path = std::filesystem::path(path.toStdString()), params, photo](std::stop_token stop) {
               checkOpen(photo);
-              exportNow(path, look, stop);
+              exportNow(path, params, stop);
           }});
 }
 
-void PhotoSession::copy(const Look& look, int photo) {
-    post({JobKind::errand, [this, look, photo](std::stop_token stop) {
+void PhotoSession::copy(const CompositeParams& params, int photo) {
+    post({JobKind::errand, [this, params, photo](std::stop_token stop) {
               if (!cutout_) return;
               checkOpen(photo);
               Q_EMIT busyChanged(tr("Copying"));
-              const auto output = engine().composite(*cutout_, look, cutout_->source()->size(), stop);
-              Q_EMIT copied(toQImage(output.picture->image()), look);
+              const auto output = engine().composite(*cutout_, params, cutout_->source()->size(), stop);
+              Q_EMIT copied(toQImage(output.picture->image()), params);
           }});
 }
 
@@ -219,13 +221,14 @@ void PhotoSession::perform(const Job& job, std::stop_token stop) {
     } catch (const Cancelled&) {
         if (waitedFor) Q_EMIT cancelled();
     } catch (const Error& error) {
-        Q_EMIT failed(QString::fromStdString(error.what()), error.area);
+        Q_EMIT failed(QString::fromStdString(error.what()), error.category);
     } catch (const std::bad_alloc&) {
-        Q_EMIT failed(tr("There is not enough memory: close other programs or open a smaller photo."), Area::engine);
+        Q_EMIT failed(tr("There is not enough memory: close other programs or open a smaller photo."),
+                      ErrorCategory::engine);
     } catch (const std::exception& error) {
         Q_EMIT failed(tr("Something went wrong inside Matte (%1): try again, and report it if it stays.")
                           .arg(QString::fromLocal8Bit(error.what())),
-                      Area::engine);
+                      ErrorCategory::engine);
     }
     if (waitedFor) Q_EMIT busyChanged({});
 }
@@ -309,9 +312,9 @@ double PhotoSession::renderAt(const RenderRequest& request, Size size, std::stop
     std::shared_ptr<const Image> image;
     StageTimes times;
     if (request.showing == Showing::matte) {
-        image = std::make_shared<const Image>(engine().matte(*cutout_, request.look, size, stop));
+        image = std::make_shared<const Image>(engine().matte(*cutout_, request.params, size, stop));
     } else {
-        const Output output = engine().composite(*cutout_, lookFor(request), size, stop);
+        const Output output = engine().composite(*cutout_, paramsFor(request), size, stop);
         image = output.picture->image();
         times = output.times;
     }
@@ -321,13 +324,13 @@ double PhotoSession::renderAt(const RenderRequest& request, Size size, std::stop
     return stage == times.end() ? ms : stage->ms;
 }
 
-void PhotoSession::exportNow(const std::filesystem::path& path, const Look& look, std::stop_token stop) {
+void PhotoSession::exportNow(const std::filesystem::path& path, const CompositeParams& params, std::stop_token stop) {
     if (!cutout_) return;
     if (!photoPath_.empty() && isSameFile(path, photoPath_)) {
-        throw Error(Area::output, "That would overwrite the photo itself: choose another name or folder.");
+        throw Error(ErrorCategory::output, "That would overwrite the photo itself: choose another name or folder.");
     }
     Q_EMIT busyChanged(tr("Exporting"));
-    const Output output = engine().composite(*cutout_, look, cutout_->source()->size(), stop);
+    const Output output = engine().composite(*cutout_, params, cutout_->source()->size(), stop);
     stopIfAsked(stop);
     writeImage(path, output.picture->image()->view());
     Q_EMIT exported(QString::fromStdString(path.string()));

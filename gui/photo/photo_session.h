@@ -5,7 +5,7 @@
 //
 //     PhotoSession session([] { return Engine::create(UNet::load(readModel(path)), {}); });
 //     session.open(PhotoSource::fromFile("portrait.jpg"));   // opened(), or failed() and all stays as it was
-//     session.show({look, Showing::result, 1200});  // rendered()
+//     session.show({params, Showing::result, 1200});  // rendered()
 #pragma once
 
 #include <QImage>
@@ -48,7 +48,7 @@ struct OpenedPhoto {
 enum class Showing { result = 1, matte, onBlack, onWhite, original };
 
 struct RenderRequest {
-    Look look;
+    CompositeParams params;
     Showing showing = Showing::result;
     int side = 0;  ///< pixels, longest side of the picture that the view can make use of
     bool operator==(const RenderRequest&) const = default;
@@ -90,8 +90,8 @@ public:
     void loadBackground(const QString& path);
     // `photo` is OpenedPhoto::number: of the open one, or of the one before when the next is not yet cut out. failed()
     // when it was replaced meanwhile.
-    void exportTo(const QString& path, const Look& look, int photo);
-    void copy(const Look& look, int photo);
+    void exportTo(const QString& path, const CompositeParams& params, int photo);
+    void copy(const CompositeParams& params, int photo);
     /// Gives up what is running and what waits, except what show() asked for.
     void cancel();
 
@@ -105,9 +105,9 @@ Q_SIGNALS:
     /// Before failed() says why.
     void backgroundFailed(const QString& path);
     void exported(const QString& path);
-    void copied(const QImage& picture, const matte::Look& look);
+    void copied(const QImage& picture, const matte::CompositeParams& params);
     void cancelled();
-    void failed(const QString& sentence, matte::Area area);
+    void failed(const QString& sentence, matte::ErrorCategory category);
 
 private:
     enum class JobKind { open = 1, errand, quick, settled };
@@ -128,7 +128,7 @@ private:
     double renderAt(const RenderRequest& request, Size size, std::stop_token stop);
     [[nodiscard]] Size quickSize(Size whole, int side) const;
     void adaptQuickScale(double ms);
-    void exportNow(const std::filesystem::path& path, const Look& look, std::stop_token stop);
+    void exportNow(const std::filesystem::path& path, const CompositeParams& params, std::stop_token stop);
     void finishErrands();
     void checkOpen(int photo) const;
 
@@ -154,6 +154,6 @@ private:
 
 Q_DECLARE_METATYPE(matte::Background)
 Q_DECLARE_METATYPE(matte::EngineInfo)
-Q_DECLARE_METATYPE(matte::Look)
+Q_DECLARE_METATYPE(matte::CompositeParams)
 Q_DECLARE_METATYPE(matte::OpenedPhoto)
 Q_DECLARE_METATYPE(matte::Rendered)

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "gui/app/new_files.h"
+#include "gui/app/unique_file_name.h"
 #include "gui/live/live_session.h"
 
 namespace matte {
@@ -28,7 +28,7 @@ Q_SIGNALS:
 private:
     LiveSession& session_;
     std::shared_ptr<Trace> trace_;
-    NewFiles files_;
+    UniqueFileNames files_;
 };
 
 }  // namespace matte

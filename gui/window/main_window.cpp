@@ -23,13 +23,13 @@
 #include "gui/live/snapshots.h"
 #include "gui/live/video_exporter.h"
 #include "gui/panels/live_group.h"
-#include "gui/panels/look_keys.h"
-#include "gui/panels/look_panel.h"
+#include "gui/panels/param_keys.h"
+#include "gui/panels/params_panel.h"
 #include "gui/timing/timing_overlay.h"
 #include "gui/widgets/banner.h"
 #include "gui/widgets/progress_pill.h"
-#include "gui/window/bare_window.h"
 #include "gui/window/canvas.h"
+#include "gui/window/compact_window.h"
 #include "gui/window/status_line.h"
 #include "gui/window/viewport.h"
 #include "gui/window/window_bars.h"
@@ -61,12 +61,12 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
       session_(makeEngine),
       bars_(new WindowBars(*this, actions_)),
       canvas_(new Canvas(actions_)),
-      panel_(new LookPanel(document_, actions_[ActionId::resetLook])),
+      panel_(new ParamsPanel(document_, actions_[ActionId::resetParams])),
       status_(new StatusLine),
-      methods_(startup.methods),
+      implementations_(startup.implementations),
       live_(startup.makeLiveEngine ? startup.makeLiveEngine : makeEngine, startup.open),
       liveControl_(new LiveControl({actions_, document_, *canvas_, bars_->sources(), *status_, settings_}, live_)),
-      keys_(new LookKeys(document_, actions_, this)),
+      keys_(new ParamKeys(document_, actions_, this)),
       profiles_(new Profiles(settings_.live.profiles, this)),
       snapshots_(new Snapshots(live_, this)),
       feed_(new CameraFeed(
@@ -74,7 +74,7 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
                                     : [](const std::stop_token& stop) { return openVirtualCamera(stop); },
           this)),
       exporter_(new VideoExporter(startup.makeVideoEngine ? startup.makeVideoEngine : makeEngine, this)),
-      bare_(new BareWindow(*this, bars_->parts() + QList<QWidget*>{panel_, status_}, canvas_->viewport())),
+      bare_(new CompactWindow(*this, bars_->parts() + QList<QWidget*>{panel_, status_}, canvas_->viewport())),
       models_(startup.models) {
     if (startup.keepSettings) {
         settingsFile_ = std::make_unique<SettingsFile>(
@@ -86,7 +86,7 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
     connectSession();
     connectFiles();
     connectView();
-    connectLook();
+    connectParams();
     connectLive();
     connectRecords();
     connectFeed();
@@ -125,14 +125,14 @@ void MainWindow::arrange() {
 }
 
 void MainWindow::restoreSettings(const std::optional<Background>& background) {
-    Look look = settings_.look;
-    if (background) look.background = *background;
-    const bool picture = look.background.kind == Background::Kind::image;
-    if (picture) look.background.kind = Background::Kind::color;  // until it was read: nothing of the room
-    document_.resetLook(look);
+    CompositeParams params = settings_.params;
+    if (background) params.background = *background;
+    const bool picture = params.background.kind == Background::Kind::image;
+    if (picture) params.background.kind = Background::Kind::color;  // until it was read: nothing of the room
+    document_.resetParams(params);
     if (picture) {
-        standIn_ = look.background;
-        awaitPicture({.path = look.background.imagePath});
+        standIn_ = params.background;
+        awaitPicture({.path = params.background.imagePath});
     }
     restoreGeometry(settings_.geometry);
     if (!isMaximized() && !isFullScreen()) resize(size().boundedTo(screen()->availableSize()));
@@ -177,10 +177,10 @@ void MainWindow::photoOpened(const OpenedPhoto& photo) {
 }
 
 /// A photo is what it is: only live pictures are mirrored.
-Look MainWindow::photoLook() const {
-    Look look = document_.look();
-    look.stand.mirrored = false;
-    return look;
+CompositeParams MainWindow::photoParams() const {
+    CompositeParams params = document_.params();
+    params.transform.mirrored = false;
+    return params;
 }
 
 void MainWindow::setMode(Mode mode) {
@@ -222,7 +222,7 @@ void MainWindow::showContext() {
 void MainWindow::requestRender() {
     if (!document_.isOpen() || liveControl_->mode() == Mode::live) return;
     const Size photo = document_.photo().image->size();
-    const RenderRequest request{photoLook(), showing_, usefulSide(photo, canvas_->viewport())};
+    const RenderRequest request{photoParams(), showing_, usefulSide(photo, canvas_->viewport())};
     if (request == requested_) return;
     requested_ = request;
     session_.show(request);
@@ -252,7 +252,7 @@ void MainWindow::setShowing(Showing showing) {
 void MainWindow::exportTo(const QString& path, int photo) {
     try {
         refuseReplacing(path.toStdString(), filesRead());
-        session_.exportTo(path, photoLook(), photo);
+        session_.exportTo(path, photoParams(), photo);
     } catch (const Error& error) {
         canvas_->banner().showError(QString::fromStdString(error.what()));
     }
@@ -260,7 +260,7 @@ void MainWindow::exportTo(const QString& path, int photo) {
 
 void MainWindow::pictureExported(const QString& path) {
     const QString name = QFileInfo(path).fileName();
-    const bool flattened = document_.look().background.kind == Background::Kind::transparent &&
+    const bool flattened = document_.params().background.kind == Background::Kind::transparent &&
                            (name.endsWith(".jpg", Qt::CaseInsensitive) || name.endsWith(".jpeg", Qt::CaseInsensitive));
     canvas_->banner().showDone(flattened
                                    ? tr("Saved %1. JPEG has no transparency, so white is behind the person.").arg(name)
@@ -269,16 +269,16 @@ void MainWindow::pictureExported(const QString& path) {
 }
 
 void MainWindow::copy(bool withBackground) {
-    Look look = photoLook();
-    if (!withBackground) look.background.kind = Background::Kind::transparent;
-    session_.copy(look, document_.photo().number);
+    CompositeParams params = photoParams();
+    if (!withBackground) params.background.kind = Background::Kind::transparent;
+    session_.copy(params, document_.photo().number);
 }
 
 void MainWindow::take(const QMimeData& incoming) {
     try {
         const QList<QUrl> urls = incoming.urls();
         if (urls.size() > 1) {
-            throw Error(Area::input,
+            throw Error(ErrorCategory::input,
                         "Matte opens one file at a time; matte-cli image takes as many photos as you like.");
         }
         const bool file = urls.size() == 1 && urls.first().isLocalFile();
@@ -315,7 +315,7 @@ void MainWindow::goLive(const QString& text) {
 
 LiveReport MainWindow::report() const {
     LiveReport report{live_.status(), live_.statistics(), canvas_->viewport().presentFacts(), canvas_->timing().cost()};
-    report.method = methodStatus();
+    report.implementation = implementationStatus();
     return report;
 }
 
@@ -357,7 +357,7 @@ void MainWindow::showAbout() {
 /// What is to be remembered.
 Settings MainWindow::settingsNow() {
     settings_.geometry = bare_->geometry();
-    settings_.look = wantedLook();
+    settings_.params = wantedParams();
     settings_.theme = theme_.choice();
     settings_.panelVisible = actions_[ActionId::panel]->isChecked();
     settings_.splitVisible = actions_[ActionId::split]->isChecked();
@@ -392,7 +392,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     if (event->spontaneous() && !closesNow_ && !mayClose()) return event->ignore();
     session_.cancel();
     actions_[ActionId::trace]->setChecked(false);
-    if (methods_) methods_->makeWay();
+    if (implementations_) implementations_->makeWay();
     liveControl_->stop();
     actions_[ActionId::virtualCamera]->setChecked(false);
     if (settingsFile_) settingsFile_->write();

@@ -23,12 +23,12 @@ class QSettings;
 
 namespace matte {
 
-class BareWindow;
+class CompactWindow;
 class CameraFeed;
 class Canvas;
 class LiveControl;
-class LookKeys;
-class LookPanel;
+class ParamKeys;
+class ParamsPanel;
 class Profiles;
 class SettingsFile;
 class Snapshots;
@@ -43,20 +43,21 @@ struct Startup {
     PhotoSession::EngineFactory makeVideoEngine{};  ///< for videos that are written; none: as for the photos
     LiveSession::OpenSource open = LiveSession::openNamed;
     std::function<std::unique_ptr<VirtualCamera>(const std::stop_token&)> openVirtualCamera{};  ///< none: the real one
-    std::shared_ptr<ladder::MethodSwitch> methods{};  ///< of the live engine; none: it has no choice of methods
-    std::vector<std::filesystem::path> models{};      ///< files that nothing is written over
-    bool interop = true;                              ///< live pictures may stay on the GPU
-    bool keepSettings = true;                         ///< false: what is changed is forgotten
-    bool watchCameras = true;                         ///< false: the list of cameras stays empty until it is set
+    std::shared_ptr<baselines::ImplementationSwitch>
+        implementations{};                        ///< of the live engine; none: it has no choice of implementations
+    std::vector<std::filesystem::path> models{};  ///< files that nothing is written over
+    bool interop = true;                          ///< live pictures may stay on the GPU
+    bool keepSettings = true;                     ///< false: what is changed is forgotten
+    bool watchCameras = true;                     ///< false: the list of cameras stays empty until it is set
 };
 
 /// The background picture that was asked for last, while it is being read.
 struct AwaitedPicture {
     std::string path;
-    std::optional<LookControl> control{};  ///< of the step that it makes; none: remembered from the last time
-    Background before{};                   ///< what stands there meanwhile
-    std::optional<Background> laid{};      ///< how a profile lays it; none: as what stands there
-    int step = 0;                          ///< of which it is a part; none for a step of its own
+    std::optional<ParamControl> control{};  ///< of the step that it makes; none: remembered from the last time
+    Background before{};                    ///< what stands there meanwhile
+    std::optional<Background> laid{};       ///< how a profile lays it; none: as what stands there
+    int step = 0;                           ///< of which it is a part; none for a step of its own
     int since = 0;  ///< the last step when it was asked for; with that undone it is wanted no more
 };
 
@@ -85,12 +86,12 @@ public:
     void setMode(Mode mode);
     /// Enters live mode with what `text` names, as parseSource() reads it, and starts; empty text is nothing.
     void goLive(const QString& text);
-    /// Takes over a profile's look, as one step, and its source. An index that is none changes nothing.
+    /// Takes over a profile's parameters, as one step, and its source. An index that is none changes nothing.
     void applyProfile(int index);
     [[nodiscard]] Profiles& profiles() { return *profiles_; }
     [[nodiscard]] VideoExporter& exporter() { return *exporter_; }
     [[nodiscard]] Snapshots& snapshots() { return *snapshots_; }
-    [[nodiscard]] BareWindow& bare() { return *bare_; }
+    [[nodiscard]] CompactWindow& bare() { return *bare_; }
 
     /// Of the photos; without a name until it is made.
     [[nodiscard]] const EngineInfo& engine() const { return engine_; }
@@ -102,15 +103,15 @@ public:
     [[nodiscard]] LiveReport report() const;
     /// What the program holds of the system now.
     [[nodiscard]] Footprint footprint() const;
-    [[nodiscard]] ladder::MethodStatus methodStatus() const {
-        return methods_ ? methods_->status() : ladder::MethodStatus{};
+    [[nodiscard]] baselines::ImplementationStatus implementationStatus() const {
+        return implementations_ ? implementations_->status() : baselines::ImplementationStatus{};
     }
     [[nodiscard]] LiveSession& live() { return live_; }
     [[nodiscard]] LiveControl& liveControl() { return *liveControl_; }
     [[nodiscard]] WindowBars& bars() { return *bars_; }
     [[nodiscard]] Actions& actions() { return actions_; }
     [[nodiscard]] Canvas& canvas() { return *canvas_; }
-    [[nodiscard]] LookPanel& panel() { return *panel_; }
+    [[nodiscard]] ParamsPanel& panel() { return *panel_; }
     [[nodiscard]] StatusLine& status() { return *status_; }
     [[nodiscard]] const Settings& settings() const { return settings_; }
     [[nodiscard]] Showing showing() const { return showing_; }
@@ -118,7 +119,7 @@ public:
 Q_SIGNALS:
     // What the photos' session says, from its first word on for who connects before the event loop runs.
     void engineKnown(const matte::EngineInfo& info);
-    void failed(const QString& sentence, matte::Area area);
+    void failed(const QString& sentence, matte::ErrorCategory category);
     /// No picture is awaited any longer: it stands behind the person, or was given up.
     void backgroundSettled();
 
@@ -137,7 +138,7 @@ private:
     void connectSession();
     void connectFiles();
     void connectView();
-    void connectLook();
+    void connectParams();
     void connectLive();
     void connectRecords();
     void connectFeed();
@@ -155,7 +156,7 @@ private:
     void pictureRendered(const Rendered& picture);
     void awaitPicture(AwaitedPicture picture);
     void giveUpPicture();
-    [[nodiscard]] Look wantedLook() const;
+    [[nodiscard]] CompositeParams wantedParams() const;
     [[nodiscard]] bool isStandIn(const Background& background) const;
     void backgroundLoaded(const Background& read);
     void backgroundFailed(const QString& path);
@@ -167,7 +168,7 @@ private:
     void openSample();
     void requestRender();
     void showContext();
-    [[nodiscard]] Look photoLook() const;
+    [[nodiscard]] CompositeParams photoParams() const;
     void copy(bool withBackground);
     void cancel();
     void cancelOrClose();
@@ -182,17 +183,17 @@ private:
     PhotoSession session_;
     WindowBars* bars_;
     Canvas* canvas_;
-    LookPanel* panel_;
+    ParamsPanel* panel_;
     StatusLine* status_;
-    std::shared_ptr<ladder::MethodSwitch> methods_;
+    std::shared_ptr<baselines::ImplementationSwitch> implementations_;
     LiveSession live_;  ///< after what its signals reach
     LiveControl* liveControl_;
-    LookKeys* keys_;
+    ParamKeys* keys_;
     Profiles* profiles_;
     Snapshots* snapshots_;
     CameraFeed* feed_;
     VideoExporter* exporter_;
-    BareWindow* bare_;
+    CompactWindow* bare_;
     std::unique_ptr<SettingsFile> settingsFile_;  ///< none: they are not kept
     Showing showing_ = Showing::result;
     const std::vector<std::filesystem::path> models_;

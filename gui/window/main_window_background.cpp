@@ -30,11 +30,11 @@ void layPicture(Background& into, const AwaitedPicture& awaited, const Backgroun
 
 void MainWindow::setBackgroundPicture(const QString& path) {
     document_.finishGesture();
-    awaitPicture({.path = path.toStdString(), .control = LookControl::image});
+    awaitPicture({.path = path.toStdString(), .control = ParamControl::image});
 }
 
 void MainWindow::awaitPicture(AwaitedPicture picture) {
-    picture.before = document_.look().background;
+    picture.before = document_.params().background;
     picture.since = document_.lastStep();
     awaited_ = std::move(picture);
     session_.loadBackground(QString::fromStdString(awaited_->path));
@@ -44,14 +44,14 @@ void MainWindow::backgroundLoaded(const Background& read) {
     if (!awaited_ || awaited_->path != read.imagePath) return;
     const AwaitedPicture awaited = *std::exchange(awaited_, std::nullopt);
     standIn_.reset();
-    const auto lay = [&](Look& look) { layPicture(look.background, awaited, read); };
-    Look look = document_.look();
-    lay(look);
+    const auto lay = [&](CompositeParams& params) { layPicture(params.background, awaited, read); };
+    CompositeParams params = document_.params();
+    lay(params);
     if (!awaited.control) {
-        document_.resetLook(look);
+        document_.resetParams(params);
     } else if (!document_.amend(awaited.step, lay)) {
         document_.finishGesture();
-        document_.edit(look, *awaited.control);
+        document_.edit(params, *awaited.control);
         document_.finishGesture();
     }
     Q_EMIT backgroundSettled();
@@ -83,18 +83,18 @@ bool MainWindow::isStandIn(const Background& background) const {
            background.imagePath == standIn_->imagePath;
 }
 
-/// What is to be remembered: the look with the picture that was asked for, be it not read yet.
-Look MainWindow::wantedLook() const {
-    Look look = document_.look();
+/// What is to be remembered: the parameters with the picture that was asked for, be it not read yet.
+CompositeParams MainWindow::wantedParams() const {
+    CompositeParams params = document_.params();
     if (awaited_ && awaited_->control) {
         Background unread;
         unread.imagePath = awaited_->path;
         unread.moving = awaited_->laid && awaited_->laid->moving;
-        layPicture(look.background, *awaited_, unread);
-    } else if (isStandIn(look.background)) {
-        look.background.kind = Background::Kind::image;
+        layPicture(params.background, *awaited_, unread);
+    } else if (isStandIn(params.background)) {
+        params.background.kind = Background::Kind::image;
     }
-    return look;
+    return params;
 }
 
 void MainWindow::undo() {
@@ -107,20 +107,20 @@ void MainWindow::undo() {
 void MainWindow::applyProfile(int index) {
     if (index < 0 || index >= settings_.live.profiles.size()) return;
     const Profile profile = settings_.live.profiles[index];
-    Look look = profile.look;
-    const bool unread = look.background.kind == Background::Kind::image && !look.background.image;
-    if (unread) look.background = document_.look().background;
+    CompositeParams params = profile.params;
+    const bool unread = params.background.kind == Background::Kind::image && !params.background.image;
+    if (unread) params.background = document_.params().background;
     // First, because each kind of source has a mirror setting of its own.
     if (profile.source != settings_.live.source) liveControl_->choose(profile.source);
     // A photo is never mirrored: undone live, the step would turn the source's mirror.
-    if (liveControl_->mode() == Mode::photo) look.stand.mirrored = document_.look().stand.mirrored;
+    if (liveControl_->mode() == Mode::photo) params.transform.mirrored = document_.params().transform.mirrored;
     document_.finishGesture();
     const int before = document_.lastStep();
-    document_.edit(look, LookControl::profile);
+    document_.edit(params, ParamControl::profile);
     if (unread) {
-        const Background& laid = profile.look.background;
+        const Background& laid = profile.params.background;
         const int step = document_.lastStep() == before ? 0 : document_.lastStep();
-        awaitPicture({.path = laid.imagePath, .control = LookControl::profile, .laid = laid, .step = step});
+        awaitPicture({.path = laid.imagePath, .control = ParamControl::profile, .laid = laid, .step = step});
     } else {
         giveUpPicture();
         document_.finishGesture();

@@ -35,17 +35,17 @@ void MainWindow::askForVideoExport() {
                             QFileInfo(played).isFile();  // and no folder of pictures
     const QString video = playsVideo ? played : askForVideoToExport(this, settings_.live.videoFolder);
     if (video.isEmpty()) return;
-    const bool transparent = document_.look().background.kind == Background::Kind::transparent;
+    const bool transparent = document_.params().background.kind == Background::Kind::transparent;
     const QString path = matte::askForVideoExport(this, settings_.exportFolder, video, transparent);
     if (!path.isEmpty()) exportVideo(video, path);
 }
 
 void MainWindow::exportVideo(const QString& video, const QString& path) {
-    VideoExport job{video.toStdString(), path.toStdString(), document_.look()};
+    VideoExport job{video.toStdString(), path.toStdString(), document_.params()};
     job.alsoRead = filesRead();
-    job.look.fineDetail = true;  // there is time for it
+    job.params.fineDetail = true;  // there is time for it
     // Only of the source that is chosen is known whether it is a mirror.
-    if (settings_.live.source.spec.name != job.input) job.look.stand.mirrored = false;
+    if (settings_.live.source.spec.name != job.input) job.params.transform.mirrored = false;
     liveControl_->stop();
     canvas_->banner().dismiss();
     exporter_->begin(job);
@@ -54,7 +54,7 @@ void MainWindow::exportVideo(const QString& video, const QString& path) {
 /// Over which nothing is to be written. Of the photo its session knows.
 std::vector<std::filesystem::path> MainWindow::filesRead() const {
     std::vector<std::filesystem::path> files = models_;
-    files.emplace_back(wantedLook().background.imagePath);
+    files.emplace_back(wantedParams().background.imagePath);
     const SourceSpec& source = settings_.live.source.spec;
     if (source.kind == SourceSpec::Kind::file) files.emplace_back(source.name);
     return files;

@@ -9,14 +9,14 @@
 #include "gui/live/live_control.h"
 #include "gui/live/profiles.h"
 #include "gui/live/snapshots.h"
+#include "gui/panels/implementation_row.h"
 #include "gui/panels/live_group.h"
-#include "gui/panels/look_panel.h"
-#include "gui/panels/method_row.h"
+#include "gui/panels/params_panel.h"
 #include "gui/timing/timing_overlay.h"
 #include "gui/timing/trace_recorder.h"
 #include "gui/widgets/banner.h"
-#include "gui/window/bare_window.h"
 #include "gui/window/canvas.h"
+#include "gui/window/compact_window.h"
 #include "gui/window/main_window.h"
 #include "gui/window/viewport.h"
 #include "gui/window/window_bars.h"
@@ -45,12 +45,12 @@ void MainWindow::connectLive() {
         if (small) actions_[ActionId::fullScreen]->setChecked(false);
         bare_->setCorner(small);
     });
-    connect(bare_, &BareWindow::left, this, [this] { panel_->setVisible(actions_[ActionId::panel]->isChecked()); });
-    connect(bare_, &BareWindow::leaveWanted, this, [this] { actions_[ActionId::corner]->setChecked(false); });
+    connect(bare_, &CompactWindow::left, this, [this] { panel_->setVisible(actions_[ActionId::panel]->isChecked()); });
+    connect(bare_, &CompactWindow::leaveWanted, this, [this] { actions_[ActionId::corner]->setChecked(false); });
     canvas_->timing().setReport([this] { return report(); });
-    if (!methods_) return;
-    auto* row = new MethodRow(methods_);
-    connect(row, &MethodRow::failed, &canvas_->banner(), &Banner::showError);
+    if (!implementations_) return;
+    auto* row = new ImplementationRow(implementations_);
+    connect(row, &ImplementationRow::failed, &canvas_->banner(), &Banner::showError);
     canvas_->timing().setFooter(row);
 }
 
@@ -109,7 +109,7 @@ void MainWindow::connectFeed() {
     });
     connect(feed_, &CameraFeed::started, this, [this, &banner](const QStringList& names) {
         const QString mirrored =
-            document_.look().stand.mirrored ? tr(" You are mirrored there, too: M turns that off.") : QString();
+            document_.params().transform.mirrored ? tr(" You are mirrored there, too: M turns that off.") : QString();
         banner.showDone(
             tr("Other programs can choose this picture now, as the camera “%1”.").arg(names.join(tr("” or “"))) +
             mirrored);
@@ -132,7 +132,7 @@ void MainWindow::connectProfiles() {
     connect(bars_, &WindowBars::profileChosen, this, &MainWindow::applyProfile);
     connect(actions_[ActionId::saveProfile], &QAction::triggered, this, [this] {
         const QString name = profiles_->askForName(this);
-        if (!name.isEmpty() && !profiles_->keep({name, wantedLook(), settings_.live.source})) {
+        if (!name.isEmpty() && !profiles_->keep({name, wantedParams(), settings_.live.source})) {
             canvas_->banner().showError(tr("There are nine profiles, one for each key: delete one first."));
         }
     });

@@ -7,11 +7,11 @@
 #include "gui/app/settings_file.h"
 #include "gui/live/live_control.h"
 #include "gui/live/profiles.h"
-#include "gui/panels/look_panel.h"
+#include "gui/panels/params_panel.h"
 #include "gui/widgets/banner.h"
 #include "gui/widgets/progress_pill.h"
-#include "gui/window/bare_window.h"
 #include "gui/window/canvas.h"
+#include "gui/window/compact_window.h"
 #include "gui/window/main_window.h"
 #include "gui/window/shortcuts_dialog.h"
 #include "gui/window/status_line.h"
@@ -35,9 +35,9 @@ void MainWindow::connectSession() {
     connect(&session_, &PhotoSession::backgroundLoaded, this, &MainWindow::backgroundLoaded);
     connect(&session_, &PhotoSession::backgroundFailed, this, &MainWindow::backgroundFailed);
     connect(&session_, &PhotoSession::exported, this, &MainWindow::pictureExported);
-    connect(&session_, &PhotoSession::copied, this, [this](const QImage& picture, const Look& look) {
+    connect(&session_, &PhotoSession::copied, this, [this](const QImage& picture, const CompositeParams& params) {
         QApplication::clipboard()->setImage(picture);
-        const bool alone = look.background.kind == Background::Kind::transparent;
+        const bool alone = params.background.kind == Background::Kind::transparent;
         canvas_->banner().showDone(alone ? tr("Copied the cut-out, with its transparency.")
                                          : tr("Copied the picture."));
     });
@@ -60,7 +60,7 @@ void MainWindow::connectFiles() {
     on(ActionId::openSample, &MainWindow::openSample);
     on(ActionId::paste, [this] { take(*QApplication::clipboard()->mimeData()); });
     on(ActionId::exportPicture, [this] {
-        const bool transparent = document_.look().background.kind == Background::Kind::transparent;
+        const bool transparent = document_.params().background.kind == Background::Kind::transparent;
         const int photo = document_.photo().number;  // the one that is seen when the question comes
         const QString path = askForExport(this, settings_.exportFolder, document_.photo().name, transparent);
         if (!path.isEmpty()) exportTo(path, photo);
@@ -117,14 +117,14 @@ void MainWindow::connectSettings() {
         connect(action, &QAction::triggered, this, note);  // after what it does, be that a dialog
         connect(action, &QAction::toggled, this, note);
     }
-    connect(&document_, &Document::lookChanged, this, note);
+    connect(&document_, &Document::paramsChanged, this, note);
     connect(&document_, &Document::mirrorTurned, this, note);
     connect(&theme_, &Theme::changed, this, note);
     connect(liveControl_, &LiveControl::changed, this, note);
     connect(profiles_, &Profiles::changed, this, note);
     connect(bars_, &WindowBars::recentCleared, this, note);
-    connect(panel_, &LookPanel::pictureWanted, this, note);
-    connect(panel_, &LookPanel::pictureDropped, this, note);
+    connect(panel_, &ParamsPanel::pictureWanted, this, note);
+    connect(panel_, &ParamsPanel::pictureDropped, this, note);
     connect(this, &MainWindow::backgroundSettled, this, note);
     connect(settingsFile_.get(), &SettingsFile::failed, &canvas_->banner(), &Banner::showError);
     // The desktop ends the session, and gives little time.
@@ -139,7 +139,7 @@ void MainWindow::connectSettings() {
     if (hasCopy) note();  // without one the damaged file stays until something changes
 }
 
-void MainWindow::connectLook() {
+void MainWindow::connectParams() {
     const QUndoStack& steps = document_.undoStack();
     QAction *undo = actions_[ActionId::undo], *redo = actions_[ActionId::redo];
     connect(undo, &QAction::triggered, this, &MainWindow::undo);
@@ -150,19 +150,20 @@ void MainWindow::connectLook() {
             [undo](const QString& step) { undo->setText(step.isEmpty() ? tr("&Undo") : tr("&Undo %1").arg(step)); });
     connect(&steps, &QUndoStack::redoTextChanged, this,
             [redo](const QString& step) { redo->setText(step.isEmpty() ? tr("&Redo") : tr("&Redo %1").arg(step)); });
-    connect(&document_, &Document::lookChanged, this, &MainWindow::requestRender);
-    connect(&document_, &Document::lookChanged, this, [this](const Look& look) { backgroundChanged(look.background); });
-    connect(actions_[ActionId::resetLook], &QAction::triggered, this, [this] {
-        Look look;
-        look.stand.mirrored = liveControl_->mirroredAtFirst();
+    connect(&document_, &Document::paramsChanged, this, &MainWindow::requestRender);
+    connect(&document_, &Document::paramsChanged, this,
+            [this](const CompositeParams& params) { backgroundChanged(params.background); });
+    connect(actions_[ActionId::resetParams], &QAction::triggered, this, [this] {
+        CompositeParams params;
+        params.transform.mirrored = liveControl_->mirroredAtFirst();
         document_.finishGesture();
-        document_.edit(look, LookControl::all);
+        document_.edit(params, ParamControl::all);
     });
-    connect(panel_, &LookPanel::pictureWanted, this, [this] {
+    connect(panel_, &ParamsPanel::pictureWanted, this, [this] {
         const QString path = askForBackground(this, settings_.backgroundFolder);
         if (!path.isEmpty()) setBackgroundPicture(path);
     });
-    connect(panel_, &LookPanel::pictureDropped, this, &MainWindow::setBackgroundPicture);
+    connect(panel_, &ParamsPanel::pictureDropped, this, &MainWindow::setBackgroundPicture);
 }
 
 }  // namespace matte

@@ -54,7 +54,7 @@ void StatusLine::showPhoto(const OpenedPhoto& photo) {
     photo_->setToolTip(photo.path);
     networkMs_ = -1;
     for (const StageTime& time : photo.times) {
-        if (time.name == "network" || time.name == "closer look") networkMs_ = std::max(networkMs_, 0.0) + time.ms;
+        if (time.name == "network" || time.name == "second pass") networkMs_ = std::max(networkMs_, 0.0) + time.ms;
     }
     compositeMs_ = -1;
     times_->setToolTip(details(photo.times));

@@ -108,9 +108,9 @@ void WindowBars::buildMenus(QMainWindow& window, const Actions& actions) {
     edit->addActions({actions[Id::undo], actions[Id::redo]});
     edit->addSeparator();
     edit->addActions({actions[Id::cleanEdges], actions[Id::wrap], actions[Id::mirror], actions[Id::steady],
-                      actions[Id::specks], actions[Id::nearest], actions[Id::detail]});
+                      actions[Id::smallRegions], actions[Id::nearest], actions[Id::detail]});
     edit->addSeparator();
-    edit->addActions({actions[Id::resetStand], actions[Id::resetLook]});
+    edit->addActions({actions[Id::resetTransform], actions[Id::resetParams]});
     buildLiveMenu(window, actions);
 
     auto* view = window.menuBar()->addMenu(tr("&View"));

@@ -36,7 +36,7 @@ std::unique_ptr<Engine> Engine::create(UNet network, const EngineOptions& option
     try {
         return std::make_unique<FallbackEngine>(createFirst(), createCpu);
     } catch (const DeviceFailure& failure) {
-        throw Error(Area::engine,
+        throw Error(ErrorCategory::engine,
                     std::string("The CUDA engine can't be used: ") + failure.what() + " Use --engine cpu or auto.");
     }
 }

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <limits>
 
-namespace matte::ladder {
+namespace matte::baselines {
 
 Difference difference(std::span<const float> expected, std::span<const float> actual) {
     if (expected.size() != actual.size() || expected.empty()) return {NAN, NAN, NAN};
@@ -25,4 +25,4 @@ Difference difference(std::span<const float> expected, std::span<const float> ac
     return {sum / double(count), maximum, squares / std::max(power, 1e-300)};
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -4,7 +4,7 @@
 
 #include <span>
 
-namespace matte::ladder {
+namespace matte::baselines {
 
 struct Difference {
     double mean = 0, maximum = 0, nmse = 0;
@@ -12,4 +12,4 @@ struct Difference {
 /// NaN throughout for outputs of different lengths, or none.
 Difference difference(std::span<const float> expected, std::span<const float> actual);
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -8,7 +8,7 @@
 #include "inference/core/error.h"
 #include "inference/model/layer_cost.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -26,7 +26,7 @@ struct Step {
     double share = 0;       ///< of the network's arithmetic
 };
 
-class LayeredNetwork final : public NetworkMethod {
+class LayeredNetwork final : public NetworkImplementation {
 public:
     LayeredNetwork(ModelPointer model, const Layers& layers) : model_(std::move(model)), layers_(layers) {}
 
@@ -197,7 +197,7 @@ private:
     std::vector<std::size_t> offsets_;  ///< of each tensor in values_, in floats
     std::size_t floats_ = 0;
     float* values_ = nullptr;
-    std::unique_ptr<float[]> host_;  ///< the same tensors, for a method that copies around each step
+    std::unique_ptr<float[]> host_;  ///< the same tensors, for an implementation that copies around each step
     std::vector<float> planar_;
     std::vector<Step> steps_;
     std::vector<BlockTransfers> blocks_;
@@ -206,8 +206,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<NetworkMethod> makeLayeredNetwork(const ModelPointer& model, const Layers& layers) {
+std::unique_ptr<NetworkImplementation> makeLayeredNetwork(const ModelPointer& model, const Layers& layers) {
     return std::make_unique<LayeredNetwork>(model, layers);
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

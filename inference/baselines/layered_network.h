@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network's driver for the methods that are made of layers: walks the table, keeps every tensor, and copies between
-// the host and the device either once or around each step, and counts. One thread at a time.
+// The network's driver for the implementations that are made of layers: walks the table, keeps every tensor, and copies
+// between the host and the device either once or around each step, and counts. One thread at a time.
 #pragma once
 
 #include "inference/baselines/memory.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 
-/// What a network of bottlenecks needs beside, the same for all methods of a device.
+/// What a network of bottlenecks needs beside, the same for all implementations of a device.
 struct BottleneckLayers {
     /// Depthwise, pointwise, and the stem's 3x3 of stride 2; with the ReLU, if there is one.
     std::unique_ptr<Layer> (*conv)(const Conv& layer, const Shape& in) = nullptr;
     std::unique_ptr<Layer> (*add)(const Shape& in) = nullptr;  ///< out += in
 };
 
-/// How a method runs each kind of layer.
+/// How an implementation runs each kind of layer.
 struct Layers {
     Where where = Where::cpu;
     bool resident = true;  ///< false: each step copies its input in and its output out
@@ -25,6 +25,6 @@ struct Layers {
     BottleneckLayers bottleneck;
 };
 
-std::unique_ptr<NetworkMethod> makeLayeredNetwork(const ModelPointer& model, const Layers& layers);
+std::unique_ptr<NetworkImplementation> makeLayeredNetwork(const ModelPointer& model, const Layers& layers);
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -7,7 +7,7 @@
 #include "inference/core/parallel.h"
 #include "inference/cpu/processor_rates.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 Limits measureCpu() {
@@ -37,4 +37,4 @@ const Limits& limitsOf(Where where) {
     return gpu;
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

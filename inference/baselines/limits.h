@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a machine could do at best: the roofline against which the lab holds each method. Any thread.
+// What a machine could do at best: the roofline against which the lab holds each implementation. Any thread.
 #pragma once
 
 #include <string>
 
-#include "inference/baselines/method.h"
+#include "inference/baselines/implementation.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 
 struct Limits {
     double flops = 0;        ///< a second, single precision, a multiply-add counted as two
@@ -22,4 +22,4 @@ struct Limits {
 const Limits& limitsOf(Where where);
 Limits deviceLimits();
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

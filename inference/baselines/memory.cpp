@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstring>
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 class HostMemory final : public Memory {
@@ -50,4 +50,4 @@ std::vector<float> runLayer(Layer& layer, Where where, std::span<const float> in
     return output;
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a method's tensors lie: on the host or on the device. One thread at a time for each object.
+// Where an implementation's tensors lie: on the host or on the device. One thread at a time for each object.
 #pragma once
 
 #include <functional>
 
-#include "inference/baselines/method.h"
+#include "inference/baselines/implementation.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 
 /// The host's own is as good as a device's: its copies are plain copies.
 class Memory {
@@ -34,4 +34,4 @@ std::unique_ptr<Memory> makeMemory(Where where);
 /// Brings `input` into the layer's memory, runs all its steps and brings back `outFloats` values.
 std::vector<float> runLayer(Layer& layer, Where where, std::span<const float> input, std::size_t outFloats);
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -6,7 +6,7 @@
 #include <random>
 #include <sstream>
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 /// "down1.bn2" for "down1.conv2".
@@ -131,4 +131,4 @@ Model Model::random(const std::vector<int>& widths, unsigned seed) {
     return load(Safetensors::parse(file.bytes(), "random"));
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

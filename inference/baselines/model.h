@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ladder's methods run: the network's table together with the numbers that UNet folds away, so that the early
-// rungs can run batch norm as a layer of its own. Immutable once made; any thread.
+// What the baselines run: the network's table together with the numbers that UNet folds away, so that the early
+// baselines can run batch norm as a layer of its own. Immutable once made; any thread.
 //
 //     const Model model = Model::load(Safetensors::read(path));
 #pragma once
@@ -10,7 +10,7 @@
 
 #include "inference/model/unet.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 
 /// [N, C, H, W] floats, as PyTorch keeps them.
 struct Shape {
@@ -36,7 +36,7 @@ struct Block {
 /// s = gamma / sqrt(variance + epsilon).
 Filter folded(const Block& block);
 
-/// Whether a method's own code runs the layer; what all methods of a device share runs the others.
+/// Whether an implementation's own code runs the layer; what all implementations of a device share runs the others.
 inline bool isBlock(const Conv& layer) {
     return layer.kind == ConvKind::conv3x3 && layer.stride == 1;
 }
@@ -52,4 +52,4 @@ struct Model {
     static Model random(const std::vector<int>& widths, unsigned seed);
 };
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution, batch norm and ReLU one after the other, each a layer of its own: how the first rungs run a block.
-#include "inference/baselines/rungs.h"
+// Convolution, batch norm and ReLU one after the other, each a layer of its own: how the first baselines run a block.
+#include "inference/baselines/baselines.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 class Separate final : public Layer {
@@ -31,4 +31,4 @@ std::unique_ptr<Layer> makeSeparate(std::unique_ptr<Layer> conv,
     return std::make_unique<Separate>(std::move(conv), layers, block, in);
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods for a picture of one channel and one 3x3 filter, as in the course's second half: the stencil, and the XNOR
-// convolution. Any thread; each layer made belongs to one thread at a time.
+// Implementations for a picture of one channel and one 3x3 filter, as in the course's second half: the stencil, and the
+// XNOR convolution. Any thread; each layer made belongs to one thread at a time.
 #pragma once
 
 #include <array>
 
-#include "inference/baselines/rungs.h"
+#include "inference/baselines/baselines.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 
 using Filter3x3 = std::array<float, 9>;  ///< row by row
 
@@ -38,4 +38,4 @@ struct SignFilter {
     }
 };
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

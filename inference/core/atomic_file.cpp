@@ -16,7 +16,7 @@ namespace matte {
 namespace {
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what) {
-    throw Error(Area::output, path.string() + what);
+    throw Error(ErrorCategory::output, path.string() + what);
 }
 
 std::string systemReason() {
@@ -55,7 +55,8 @@ void refuseReplacing(const std::filesystem::path& path, std::span<const std::fil
         return !none && name == std::filesystem::weakly_canonical(other, none) && !none;
     };
     if (std::ranges::none_of(read, isSame)) return;
-    throw Error(Area::usage, path.string() + " would replace a file that is read: give the result another name.");
+    throw Error(ErrorCategory::usage,
+                path.string() + " would replace a file that is read: give the result another name.");
 }
 
 void writeFile(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {

@@ -12,11 +12,11 @@ namespace matte {
 
 /// Which part of the world the error is about; the command line turns it into its exit code.
 /// `source` is a camera or another live source that can't be had now, and perhaps later.
-enum class Area { input = 1, output, model, engine, usage, source };
+enum class ErrorCategory { input = 1, output, model, engine, usage, source };
 
 struct Error : std::runtime_error {
-    Error(Area where, const std::string& sentence) : std::runtime_error(sentence), area(where) {}
-    Area area;
+    Error(ErrorCategory where, const std::string& sentence) : std::runtime_error(sentence), category(where) {}
+    ErrorCategory category;
 };
 
 /// Thrown out of a long operation when its stop token was triggered. Not an error: nobody is told.

@@ -18,14 +18,14 @@ enum ExitCode : int {
     kExitInterrupted = 130,  ///< as shells report a program ended by SIGINT
 };
 
-constexpr ExitCode exitCodeOf(Area area) {
-    switch (area) {
-        case Area::input: return kExitInput;
-        case Area::output: return kExitOutput;
-        case Area::model: return kExitModel;
-        case Area::engine: return kExitEngine;
-        case Area::usage: return kExitUsage;
-        case Area::source: return kExitSource;
+constexpr ExitCode exitCodeOf(ErrorCategory category) {
+    switch (category) {
+        case ErrorCategory::input: return kExitInput;
+        case ErrorCategory::output: return kExitOutput;
+        case ErrorCategory::model: return kExitModel;
+        case ErrorCategory::engine: return kExitEngine;
+        case ErrorCategory::usage: return kExitUsage;
+        case ErrorCategory::source: return kExitSource;
     }
     return kExitUnexpected;
 }

@@ -31,8 +31,9 @@ std::size_t packedBytes(PixelFormat format, Size size) {
 
 Image::Image(Size size, PixelFormat format, PixelMemory memory) : size_(size), format_(format) {
     if (size.width <= 0 || size.height <= 0 || size.pixels() > kMaxPixels) {
-        throw Error(Area::input, "A picture of " + std::to_string(size.width) + "x" + std::to_string(size.height) +
-                                     " pixels can't be held: scale it to at most 200 megapixels.");
+        throw Error(ErrorCategory::input, "A picture of " + std::to_string(size.width) + "x" +
+                                              std::to_string(size.height) +
+                                              " pixels can't be held: scale it to at most 200 megapixels.");
     }
     if (!memory.take) {
         memory = {[](std::size_t bytes) { return new (std::nothrow) std::uint8_t[bytes]; },
@@ -40,8 +41,9 @@ Image::Image(Size size, PixelFormat format, PixelMemory memory) : size_(size), f
     }
     pixels_ = {memory.take(bytes()), GiveBack{memory.giveBack}};
     if (!pixels_) {
-        throw Error(Area::input, "There is not enough memory for a picture of " + std::to_string(size.width) + "x" +
-                                     std::to_string(size.height) + " pixels: close other programs or scale it down.");
+        throw Error(ErrorCategory::input, "There is not enough memory for a picture of " + std::to_string(size.width) +
+                                              "x" + std::to_string(size.height) +
+                                              " pixels: close other programs or scale it down.");
     }
 }
 

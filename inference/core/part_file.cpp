@@ -58,7 +58,7 @@ PartFile::PartFile(const std::filesystem::path& target) : target_(behindLinks(ta
         if (file_ < 0 && errno != EEXIST) break;
     }
     if (file_ >= 0) return;
-    throw Error(Area::output,
+    throw Error(ErrorCategory::output,
                 target_.string() + " can't be written (" + std::strerror(errno) + "): choose another folder.");
 }
 
@@ -78,8 +78,8 @@ std::int64_t PartFile::seek(std::int64_t offset, int whence) {
 }
 
 void PartFile::fail() const {
-    throw Error(Area::output, target_.string() + " can't be written (" + std::strerror(reason_) +
-                                  "): free some space or choose another folder.");
+    throw Error(ErrorCategory::output, target_.string() + " can't be written (" + std::strerror(reason_) +
+                                           "): free some space or choose another folder.");
 }
 
 void PartFile::moveOverTarget() {

@@ -197,17 +197,17 @@ MATTE_HOST_DEVICE inline void solveWindow(const float* sums, float* out) {
 
 /// Weights of the blur, a Gaussian of 2 pixels, that takes a camera's noise out of the colours in which motion is
 /// looked for: of the pixel itself, of each of its two neighbours along one axis, and so on.
-constexpr int kCalmRadius = 4;
-MATTE_HOST_DEVICE inline float calmWeight(int distance) {
-    constexpr float kWeights[kCalmRadius + 1] = {0.204164F, 0.180174F, 0.123832F, 0.066282F, 0.027630F};
+constexpr int kMotionBlurRadius = 4;
+MATTE_HOST_DEVICE inline float motionBlurWeight(int distance) {
+    constexpr float kWeights[kMotionBlurRadius + 1] = {0.204164F, 0.180174F, 0.123832F, 0.066282F, 0.027630F};
     return kWeights[distance];
 }
 
 /// A reference colour below 0: nothing is remembered of this pixel.
 constexpr float kForgotten = -1;
 
-/// How much a pixel moved, 0 to 1, from its blurred colour (sRGB-encoded) and that of the frames that its steady alpha
-/// belongs to. The channel that changed most counts: a red sleeve before a green wall may be as light as that.
+/// How much a pixel moved, 0 to 1, from its blurred colour (sRGB-encoded) and that of the frames that its filtered
+/// alpha belongs to. The channel that changed most counts: a red sleeve before a green wall may be as light as that.
 MATTE_HOST_DEVICE inline float motionOf(const float* color, const float* reference) {
     if (reference[0] < 0) return 1;
     const float r = fabsf(color[0] - reference[0]), g = fabsf(color[1] - reference[1]);
@@ -220,12 +220,12 @@ constexpr int kMotionReach = 1;
 /// Of a frame in which more than this share of the pixels moved by more than kCutMotion, nothing before counts.
 constexpr float kCutShare = 0.6F, kCutMotion = 16.0F / 255;
 
-/// Which share of the way from its steady alpha to the network's a pixel goes in one frame, 0 to 1: little where
+/// Which share of the way from its filtered alpha to the network's a pixel goes in one frame, 0 to 1: little where
 /// nothing moved, all of it where something did, and in between without a jump. `motion` is the largest one nearby and
-/// `change` how far alpha wants to go, up or down. Steadiness 0 always goes all the way.
-MATTE_HOST_DEVICE inline float followRate(float motion, float change, float steadiness) {
+/// `change` how far alpha wants to go, up or down. Temporal smoothing 0 always goes all the way.
+MATTE_HOST_DEVICE inline float followRate(float motion, float change, float temporalSmoothing) {
     constexpr float kStill = 3.0F / 255, kMoved = 8.0F / 255;
-    const float slowest = 1 - 0.95F * clampUnit(steadiness) * (2 - clampUnit(steadiness));
+    const float slowest = 1 - 0.95F * clampUnit(temporalSmoothing) * (2 - clampUnit(temporalSmoothing));
     // What wants to change more needs less motion to do so: where alpha is to change by a tenth, a tenth of the motion
     // will do. With less eagerness the dim edges of somebody who moves trail behind; with more, flicker comes through
     // wherever a camera's noise is.
@@ -244,12 +244,12 @@ MATTE_HOST_DEVICE inline float follow(float from, float to, float rate) {
     return rate >= 1 ? to : from + rate * (to - from);
 }
 
-/// What stays of a pixel's steady alpha where the network wants `wanted`. Where it finds nobody, to less than a step of
-/// 8 bits, a dim rest goes at once, moved or not: it would be a trail. Half a person and more is held all the same, so
-/// that nobody blinks whom the network misses for a frame.
-MATTE_HOST_DEVICE inline float letGo(float steady, float wanted) {
+/// What stays of a pixel's `filtered` alpha where the network's is `wanted`. Where it finds nobody, to less than a step
+/// of 8 bits, a dim rest goes at once, moved or not: it would be a trail. Half a person and more is held all the same,
+/// so that nobody blinks whom the network misses for a frame.
+MATTE_HOST_DEVICE inline float fadeOut(float filtered, float wanted) {
     constexpr float kNobody = 1.0F / 255, kDim = 0.25F;
-    return follow(steady, wanted, clampUnit(1 - wanted / kNobody) * clampUnit(2 - steady / kDim));
+    return follow(filtered, wanted, clampUnit(1 - wanted / kNobody) * clampUnit(2 - filtered / kDim));
 }
 
 /// A pixel of more alpha belongs to somebody; those that touch, also corner to corner, are one part of the matte.
@@ -262,9 +262,9 @@ MATTE_HOST_DEVICE inline unsigned roomOf(int x, int y, int width, int height, bo
     return unsigned(64 * (1 - 0.5F * aside) * (0.5F + 0.5F * down)) * (stayed ? 3U : 2U);
 }
 
-/// Whether a part of `pixels` is a speck, in a frame of `all` pixels: beside the largest part, or whatever there is
-/// else, for where nobody is the largest part is a mistake too.
-MATTE_HOST_DEVICE inline bool isSpeck(unsigned pixels, unsigned largest, unsigned all) {
+/// Whether a part of `pixels` is a small region, in a frame of `all` pixels: beside the largest part, or whatever there
+/// is else, for where nobody is the largest part is a mistake too.
+MATTE_HOST_DEVICE inline bool isSmallRegion(unsigned pixels, unsigned largest, unsigned all) {
     const float share = float(pixels) / float(all);
     return share < 0.002F || (share < 0.01F && float(pixels) < 0.04F * float(largest));
 }
@@ -300,18 +300,18 @@ constexpr float kNoLight = 1e-4F;
 
 /// Where the person stands: a place in the frame, in widths and heights from 0 to 1, shows what was seen at perX * x +
 /// fromX and perY * y + fromY.
-struct Place {
+struct InverseMapping {
     float perX = 1, fromX = 0, perY = 1, fromY = 0;
 };
 
-/// As Stand has it: mirrored, larger by `scale` about the middle of the lower edge, then moved.
-MATTE_HOST_DEVICE inline Place placeOf(bool mirrored, float scale, float x, float y) {
-    Place place;
-    place.perX = (mirrored ? -1 : 1) / scale;
-    place.fromX = 0.5F - (0.5F + x) * place.perX;
-    place.perY = 1 / scale;
-    place.fromY = 1 - (1 + y) * place.perY;
-    return place;
+/// As SubjectTransform has it: mirrored, larger by `scale` about the middle of the lower edge, then moved.
+MATTE_HOST_DEVICE inline InverseMapping inverseMapping(bool mirrored, float scale, float x, float y) {
+    InverseMapping mapping;
+    mapping.perX = (mirrored ? -1 : 1) / scale;
+    mapping.fromX = 0.5F - (0.5F + x) * mapping.perX;
+    mapping.perY = 1 / scale;
+    mapping.fromY = 1 - (1 + y) * mapping.perY;
+    return mapping;
 }
 
 /// The pixel, of `pixels` along an axis, whose middle is shown at output pixel `at`; not a whole number, and outside 0

@@ -304,7 +304,8 @@ void SyntheticPerson::drawFrame(std::uint64_t number, Image& frame) const {
 void SyntheticPerson::drawFrame(std::uint64_t number, Image& frame, Image& scratch) const {
     if (frame.size() != size_ || frame.format() != PixelFormat::bgr8 || scratch.size() != size_ ||
         scratch.format() != PixelFormat::rgba8) {
-        throw Error(Area::input, "The synthetic person is drawn into a bgr8 picture of its own size: make one.");
+        throw Error(ErrorCategory::input,
+                    "The synthetic person is drawn into a bgr8 picture of its own size: make one.");
     }
     drawCutout(number, scratch);
     const auto inLoop = std::uint32_t(number % std::uint64_t(loop_));

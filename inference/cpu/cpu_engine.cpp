@@ -10,10 +10,10 @@
 #include "inference/core/pixel_math.h"
 #include "inference/cpu/stage_timer.h"
 #include "inference/engine/self_test.h"
-#include "inference/matting/closer_look.h"
 #include "inference/matting/composite.h"
-#include "inference/matting/refine.h"
+#include "inference/matting/guided_filter.h"
 #include "inference/matting/resample.h"
+#include "inference/matting/two_pass_refinement.h"
 #include "inference/model/layer_cost.h"
 
 namespace matte {
@@ -46,17 +46,17 @@ public:
 
     void blur(float strength) {
         if (strength == blurred_) return;
-        blurBackground(linear, alpha, blurSigma(strength, fields.size.longest()), fields);
+        blurBackground(linear, alpha, blurSigma(strength, guided.size.longest()), guided);
         blurred_ = strength;
     }
 
     /// The light of a background on the person; needs blur() before for Kind::blur.
-    void wrap(const Look& look, const Image* behind) {
+    void wrap(const CompositeParams& params, const Image* behind) {
         RefineScratch scratch;
-        wrapLight(alpha, wrapSource(look, behind), fields, scratch);
+        wrapLight(alpha, wrapSource(params, behind), guided, scratch);
     }
 
-    Planes fields;         ///< [h, w, field::kChannels]
+    Planes guided;         ///< [h, w, guided::kChannels]
     Planes alpha, linear;  ///< on the same grid: the refined matte, the picture in linear light
     StageTimes times_;
 
@@ -74,7 +74,7 @@ Planes finite(Planes matte) {
 
 CpuCutout& mine(Cutout& cutout) {
     auto* own = dynamic_cast<CpuCutout*>(&cutout);
-    if (!own) throw Error(Area::engine, "This cut-out was made by another engine: cut the picture out again.");
+    if (!own) throw Error(ErrorCategory::engine, "This cut-out was made by another engine: cut the picture out again.");
     return *own;
 }
 
@@ -95,8 +95,8 @@ CpuEngine::CpuEngine(std::unique_ptr<HostNetwork> network, const EngineOptions& 
         return networkMatte(picture.view(), picture.size(), untold, {});
     });
     if (problem.empty()) return;
-    throw Error(Area::model, "The model '" + network_->unet().name() + "' can't be used: " + problem +
-                                 ". Get its file anew, or choose another model.");
+    throw Error(ErrorCategory::model, "The model '" + network_->unet().name() + "' can't be used: " + problem +
+                                          ". Get its file anew, or choose another model.");
 }
 
 EngineInfo CpuEngine::info() const {
@@ -140,15 +140,15 @@ Planes CpuEngine::networkMatte(const ImageView& source, Size input, StageTimes& 
 Planes CpuEngine::photoMatte(const Image& photo, StageTimes& times, const std::stop_token& stop) {
     Planes matte = finite(networkMatte(photo.view(), inputFor(photo.size(), true), times, stop));
     if (options_.networkLongestSide != 0) return matte;
-    const auto part = closerLook(matte, photo.size());
+    const auto part = regionToRefine(matte, photo.size());
     if (!part) return matte;
     stopIfAsked(stop);
-    const StageTimer timer(times, "closer look");
+    const StageTimer timer(times, "second pass");
     try {
         StageTimes within;
-        const ImageView closer = partOf(photo.view(), *part);
-        return joinLooks(matte, finite(networkMatte(closer, inputFor(closer.size, true), within, stop)), *part,
-                         photo.size());
+        const ImageView closer = regionOf(photo.view(), *part);
+        return mergePasses(matte, finite(networkMatte(closer, inputFor(closer.size, true), within, stop)), *part,
+                           photo.size());
     } catch (const NoMatte&) {
         return matte;
     }
@@ -162,65 +162,65 @@ std::shared_ptr<Cutout> CpuEngine::cutOut(std::shared_ptr<const Image> source, s
     stopIfAsked(stop);
     {
         const StageTimer timer(cutout->times_, "refine");
-        const Planes guide = resampleToPlanes(source->view(), shrunkTo(source->size(), kFieldLongestSide));
-        cutout->fields = Planes(guide.size, field::kChannels);
-        fitGuidedFilter(guide, coarse, cutout->fields);
-        cutout->alpha = evaluateAlpha(guide, cutout->fields);
+        const Planes guide = resampleToPlanes(source->view(), shrunkTo(source->size(), kGuidedLongestSide));
+        cutout->guided = Planes(guide.size, guided::kChannels);
+        fitGuidedFilter(guide, coarse, cutout->guided);
+        cutout->alpha = evaluateAlpha(guide, cutout->guided);
         cutout->linear = toLinear(guide);
     }
     stopIfAsked(stop);
     const StageTimer timer(cutout->times_, "foreground");
-    estimateColors(cutout->linear, cutout->alpha, cutout->fields);
+    estimateColors(cutout->linear, cutout->alpha, cutout->guided);
     return cutout;
 }
 
-Output CpuEngine::composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) {
+Output CpuEngine::composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) {
     CpuCutout& own = mine(cutout);
     Output output;
     const Image& source = own.sourceAt(size);
-    if (look.background.kind == Background::Kind::blur) {
+    if (params.background.kind == Background::Kind::blur) {
         const StageTimer timer(output.times, "blur");
-        own.blur(look.background.blurStrength);
+        own.blur(params.background.blurStrength);
     }
-    const Image* plate = own.plate(look.background, size);
-    if (look.lightWrap > 0 && look.background.kind != Background::Kind::transparent) {
+    const Image* plate = own.plate(params.background, size);
+    if (params.lightWrap > 0 && params.background.kind != Background::Kind::transparent) {
         const StageTimer timer(output.times, "wrap");
-        own.wrap(look, plate);
+        own.wrap(params, plate);
     }
     stopIfAsked(stop);
     {
         const StageTimer timer(output.times, "composite");
         output.picture = std::make_shared<HostPicture>(
-            std::make_shared<Image>(compositeOver(source.view(), own.fields, look, plate, stop)));
+            std::make_shared<Image>(compositeOver(source.view(), own.guided, params, plate, stop)));
     }
     return output;
 }
 
-Image CpuEngine::matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop) {
+Image CpuEngine::matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) {
     CpuCutout& own = mine(cutout);
-    return renderMatte(own.sourceAt(size).view(), own.fields, look, stop);
+    return renderMatte(own.sourceAt(size).view(), own.guided, params, stop);
 }
 
-void CpuEngine::submit(const Frame& frame, const Look& look) {
-    waiting_ = {frame, look};
+void CpuEngine::submit(const Frame& frame, const CompositeParams& params) {
+    waiting_ = {frame, params};
 }
 
 Output CpuEngine::take() {
-    if (!waiting_) throw Error(Area::engine, "No frame is under way.");
+    if (!waiting_) throw Error(ErrorCategory::engine, "No frame is under way.");
     const Waiting now = *std::exchange(waiting_, std::nullopt);
     setThreads(options_.threads);
     started_ = true;
-    const Size input = inputFor(now.frame.image->size(), now.look.fineDetail && hasFineDetail());
-    return live_.run(now.frame, now.look, *network_, input, timeLayers_);
+    const Size input = inputFor(now.frame.image->size(), now.params.fineDetail && hasFineDetail());
+    return live_.run(now.frame, now.params, *network_, input, timeLayers_);
 }
 
 void CpuEngine::drop() {
     waiting_.reset();
 }
 
-void CpuEngine::forget() {
+void CpuEngine::reset() {
     drop();
-    live_.forget();
+    live_.reset();
 }
 
 std::vector<LayerInfo> CpuEngine::layers() const {

@@ -22,14 +22,14 @@ public:
 
     [[nodiscard]] EngineInfo info() const override;
     std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop) override;
-    Output composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override;
-    Image matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override;
+    Output composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override;
+    Image matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override;
 
     [[nodiscard]] int slots() const override { return 1; }
-    void submit(const Frame& frame, const Look& look) override;
+    void submit(const Frame& frame, const CompositeParams& params) override;
     Output take() override;
     void drop() override;
-    void forget() override;
+    void reset() override;
     [[nodiscard]] std::vector<LayerInfo> layers() const override;
     void timeLayers(bool on) override;
     std::optional<MachineRates> measureRates() override;
@@ -39,7 +39,7 @@ public:
 private:
     struct Waiting {
         Frame frame;
-        Look look;
+        CompositeParams params;
     };
     [[nodiscard]] bool hasFineDetail() const;
     /// `detail`: as photos have it.

@@ -42,14 +42,14 @@ float changeTo(const Planes& now, Planes& before) {
 
 }  // namespace
 
-void CpuLive::forget() {
-    people_.forget();
-    steady_.forget();
+void CpuLive::reset() {
+    components_.reset();
+    temporal_.reset();
     guard_ = {};
     before_.size = {};
 }
 
-const CpuLive::Shown& CpuLive::spare(Size size) {
+const CpuLive::Shown& CpuLive::unused(Size size) {
     std::erase_if(shown_, [&](const Shown& shown) { return !(shown.image->size() == size); });
     for (const Shown& shown : shown_) {
         if (shown.picture.use_count() > 1 || shown.image.use_count() > 2) continue;  // the picture itself holds one
@@ -93,45 +93,45 @@ MatteFault CpuLive::judge() {
 }
 
 /// Who stays in the matte, and how steadily.
-void CpuLive::tend(const Look& look, bool usable, StageTimes& times) {
+void CpuLive::filterMatte(const CompositeParams& params, bool usable, StageTimes& times) {
     if (!usable) {  // what is no matte must show nobody, now and later
         std::ranges::fill(matte_.values, 0.0F);
-        people_.forget();
-        steady_.forget();
+        components_.reset();
+        temporal_.reset();
         return;
     }
     {
-        const StageTimer timer(times, "specks");
-        people_.keep(look.removeSpecks, look.nearestOnly, matte_);
+        const StageTimer timer(times, "component filter");
+        components_.keep(params.removeSmallRegions, params.nearestOnly, matte_);
     }
-    const StageTimer timer(times, "steady");
-    steady_.follow(picture_, look.steadiness, matte_);
+    const StageTimer timer(times, "temporal filter");
+    temporal_.apply(picture_, params.temporalSmoothing, matte_);
 }
 
 void CpuLive::refine(const ImageView& source, Size input, StageTimes& times) {
     {
         const StageTimer timer(times, "refine");
-        const Size grid = shrunkTo(source.size, std::max(kLiveFieldLongestSide, input.longest()));
+        const Size grid = shrunkTo(source.size, std::max(kLiveGuidedLongestSide, input.longest()));
         toGuide_.shrink(source, grid, guide_);
-        reshape(fields_, grid, field::kChannels);
-        fitGuidedFilter(guide_, matte_, fields_, scratch_);
-        evaluateAlpha(guide_, fields_, alpha_);
+        reshape(guided_, grid, guided::kChannels);
+        fitGuidedFilter(guide_, matte_, guided_, scratch_);
+        evaluateAlpha(guide_, guided_, alpha_);
         lookUpLinear(guide_, linear_);
     }
     const StageTimer timer(times, "foreground");
-    estimateColors(linear_, alpha_, fields_, scratch_);
+    estimateColors(linear_, alpha_, guided_, scratch_);
 }
 
-/// What the background does to the field: its blur, and its light on the person.
-void CpuLive::light(const Look& look, const Image* plate, StageTimes& times) {
-    const Background& background = look.background;
+/// What the background does to the coefficients: its blur, and its light on the person.
+void CpuLive::light(const CompositeParams& params, const Image* plate, StageTimes& times) {
+    const Background& background = params.background;
     if (background.kind == Background::Kind::blur) {
         const StageTimer timer(times, "blur");
-        blurBackground(linear_, alpha_, blurSigma(background.blurStrength, fields_.size.longest()), fields_, scratch_);
+        blurBackground(linear_, alpha_, blurSigma(background.blurStrength, guided_.size.longest()), guided_, scratch_);
     }
-    if (look.lightWrap <= 0 || background.kind == Background::Kind::transparent) return;
+    if (params.lightWrap <= 0 || background.kind == Background::Kind::transparent) return;
     const StageTimer timer(times, "wrap");
-    wrapLight(alpha_, wrapSource(look, plate), fields_, scratch_);
+    wrapLight(alpha_, wrapSource(params, plate), guided_, scratch_);
 }
 
 /// The background's picture in the frame. A video's comes anew as often as the video says, not with every frame.
@@ -145,9 +145,11 @@ const Image* CpuLive::plate(const Background& background, Size size, StageTimes&
     return &plate_;
 }
 
-Output CpuLive::run(const Frame& frame, const Look& look, HostNetwork& network, Size input, bool timeLayers) {
+Output CpuLive::run(
+    const Frame& frame, const CompositeParams& params, HostNetwork& network, Size input, bool timeLayers) {
     if (frame.image->format() == PixelFormat::gray8) {
-        throw Error(Area::input, "A frame without colour can't be cut out: choose another format of the camera.");
+        throw Error(ErrorCategory::input,
+                    "A frame without colour can't be cut out: choose another format of the camera.");
     }
     Output output;
     output.times.reserve(kStages);
@@ -156,13 +158,13 @@ Output CpuLive::run(const Frame& frame, const Look& look, HostNetwork& network, 
     const ImageView source = preprocess(*frame.image, network, input, output.times);
     findMatte(network, input, timeLayers, output);
     output.matteFault = judge();
-    tend(look, output.matteUsable(), output.times);
+    filterMatte(params, output.matteUsable(), output.times);
     refine(source, input, output.times);
-    const Image* behind = plate(look.background, source.size, output.times);
-    light(look, behind, output.times);
-    const Shown& shown = spare(source.size);
+    const Image* behind = plate(params.background, source.size, output.times);
+    light(params, behind, output.times);
+    const Shown& shown = unused(source.size);
     const StageTimer timer(output.times, "composite");
-    compositor_.over(source, fields_, look, behind, {}, *shown.image);
+    compositor_.over(source, guided_, params, behind, {}, *shown.image);
     output.picture = shown.picture;
     return output;
 }

@@ -42,8 +42,9 @@ auto translated(const Work& work) {
     try {
         return work();
     } catch (const dnnl::error& error) {
-        throw Error(Area::engine, std::string("The CPU engine failed (oneDNN: ") + error.what() +
-                                      "). Close other programs to free memory, or try a smaller network input.");
+        throw Error(ErrorCategory::engine,
+                    std::string("The CPU engine failed (oneDNN: ") + error.what() +
+                        "). Close other programs to free memory, or try a smaller network input.");
     }
 }
 
@@ -130,7 +131,7 @@ struct CpuNetwork::State {
         if (plain == tensors[0].get_desc()) return;
         const int parts = std::min(kTasksPerThread * workers, size.height);
         for (int part = 0; part < parts; ++part) {
-            const Rows rows = partOf(size.height, parts, part, 1);
+            const Rows rows = regionOf(size.height, parts, part, 1);
             Task& task = begin(0);
             const memory from = view(staging, 0, rows), to = view(0, rows);
             const dnnl::reorder::primitive_desc described(from, to, attributes({}));
@@ -238,7 +239,7 @@ struct CpuNetwork::State {
         const std::vector<float> matrices[2] = {upConvRow(layer.filter, 0), upConvRow(layer.filter, 1)};
         Packed layouts[2];
         for (int part = 0; part < parts; ++part) {
-            const Rows rows = partOf(height, parts, part, 1), twice{2 * rows.first, 2 * rows.last};
+            const Rows rows = regionOf(height, parts, part, 1), twice{2 * rows.first, 2 * rows.last};
             Task& task = begin(index);
             const memory src = view(layer.in0, rows), dst = view(layer.out, twice);
             const memory::desc from({rows.count(), width, inputs}, storage(), memory::format_tag::abc);
@@ -291,7 +292,7 @@ struct CpuNetwork::State {
             weights.push_back(weightsOf(layer, layer.in1, unet.tensors()[std::size_t(layer.in0)].channels));
         }
         for (int part = 0; part < parts; ++part) {
-            const Rows rows = partOf(height, parts, part, unit);
+            const Rows rows = regionOf(height, parts, part, unit);
             Task& task = begin(index);
             if (layer.added != kNoTensor) addCopy(task, layer, rows);
             for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -391,7 +392,7 @@ struct CpuNetwork::State {
                     [&](int index, int, int worker) { perform(std::size_t(index), worker, timed, stop); });
         if (error) std::rethrow_exception(std::exchange(error, nullptr));
         if (checked && !std::ranges::all_of(buffers, &Buffer::isIntact)) {
-            throw Error(Area::engine, "A kernel of oneDNN wrote beyond its memory.");
+            throw Error(ErrorCategory::engine, "A kernel of oneDNN wrote beyond its memory.");
         }
     }
 };

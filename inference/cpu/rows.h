@@ -26,7 +26,7 @@ struct Window {
 };
 
 /// `height` rows in `parts` of about the same size, each but the last a multiple of `unit`.
-inline Rows partOf(int height, int parts, int part, int unit) {
+inline Rows regionOf(int height, int parts, int part, int unit) {
     const auto border = [&](int i) { return i == parts ? height : height / unit * i / parts * unit; };
     return {border(part), border(part + 1)};
 }

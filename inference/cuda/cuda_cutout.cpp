@@ -5,10 +5,10 @@
 
 namespace matte {
 
-CudaCutout::CudaCutout(std::shared_ptr<const Image> source, SparePool<DeviceBuffer>& pool)
+CudaCutout::CudaCutout(std::shared_ptr<const Image> source, BufferPool<DeviceBuffer>& pool)
     : source_(std::move(source)) {
     if (source_->format() == PixelFormat::gray8) {
-        throw Error(Area::input, "A picture without colour can't be cut out: convert it to RGB.");
+        throw Error(ErrorCategory::input, "A picture without colour can't be cut out: convert it to RGB.");
     }
     const Size size = source_->size();
     memory_ = FrameMemory(size, source_->format(), pool.take(FrameMemory::bytes(size, source_->format())));

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "inference/core/spare_pool.h"
+#include "inference/core/buffer_pool.h"
 #include "inference/cuda/frame_memory.h"
 #include "inference/engine/engine.h"
 
@@ -14,7 +14,7 @@ namespace matte {
 class CudaCutout final : public Cutout {
 public:
     /// Throws Error(input) when the picture has no colour.
-    CudaCutout(std::shared_ptr<const Image> source, SparePool<DeviceBuffer>& pool);
+    CudaCutout(std::shared_ptr<const Image> source, BufferPool<DeviceBuffer>& pool);
     [[nodiscard]] std::shared_ptr<const Image> source() const override { return source_; }
     [[nodiscard]] const StageTimes& times() const override { return times_; }
 

@@ -41,7 +41,7 @@ auto onDevice(int device, const Work& work) {
     } catch (const CudaError& error) {
         throw toDeviceFailure(error);
     } catch (const Error& error) {
-        if (error.area != Area::engine) throw;
+        if (error.category != ErrorCategory::engine) throw;
         throw DeviceFailure(error.what(), true);
     }
 }

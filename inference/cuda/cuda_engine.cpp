@@ -13,13 +13,13 @@ namespace matte {
 namespace {
 
 constexpr int kSlots = 2;
-constexpr int kTimedEvery = 8;      // frames: layers that are timed can't overlap, which makes a frame a tenth slower
-constexpr std::size_t kSpares = 3;  // what a slow reader, a writer and one between them hold
-constexpr std::size_t kSparePictures = kSpares + kSlots;
+constexpr int kTimedEvery = 8;       // frames: layers that are timed can't overlap, which makes a frame a tenth slower
+constexpr std::size_t kBuffers = 3;  // what a slow reader, a writer and one between them hold
+constexpr std::size_t kPictureBuffers = kBuffers + kSlots;
 
 CudaCutout& mine(Cutout& cutout) {
     auto* own = dynamic_cast<CudaCutout*>(&cutout);
-    if (!own) throw Error(Area::engine, "This cut-out was made by another engine: cut the picture out again.");
+    if (!own) throw Error(ErrorCategory::engine, "This cut-out was made by another engine: cut the picture out again.");
     return *own;
 }
 
@@ -59,8 +59,8 @@ CudaEngine::CudaEngine(std::shared_ptr<const UNet> unet, const EngineOptions& op
       options_(options),
       fault_(std::move(fault)),
       device_(openDevice(options)),
-      memory_(std::make_shared<SparePool<DeviceBuffer>>(kSpares)),
-      pictures_(std::make_shared<SparePool<PictureMemory>>(kSparePictures)),
+      memory_(std::make_shared<BufferPool<DeviceBuffer>>(kBuffers)),
+      pictures_(std::make_shared<BufferPool<PictureMemory>>(kPictureBuffers)),
       slotLimit_(kSlots),
       liveSide_(options.networkLongestSide) {
     waiting_.reserve(kSlots);
@@ -71,7 +71,7 @@ CudaEngine::CudaEngine(std::shared_ptr<const UNet> unet, const EngineOptions& op
         info_ = describeDevice(device_, kernel);
         weights_ = std::make_shared<CudaWeights>(*unet_, kernel);
         live_ = std::make_unique<LiveMemory>();
-        downloader_ = std::make_shared<Downloader>(device_, fault_);
+        readback_ = std::make_shared<Readback>(device_, fault_);
         // One for all slots: what runs in one must run in the other.
         choose_ = options_.tune ? ConvTuner::choose(weights_) : CudaNetwork::chooseFirst;
         slots_.push_back(std::make_unique<Slot>(weights_, choose_, fault_));
@@ -87,8 +87,8 @@ Planes CudaEngine::testMatte(const Image& picture) const {
     CUDA_CHECK(cudaMemcpy(pixels.data(), picture.row(0), picture.bytes(), cudaMemcpyHostToDevice));
     const Stream stream;
     MattingPass pass(weights_, CudaNetwork::chooseFirst);
-    return pass.lookAt({pixels.as<std::uint8_t>(), picture.size(), picture.strideBytes(), picture.format()},
-                       picture.size(), stream.get());
+    return pass.networkMatte({pixels.as<std::uint8_t>(), picture.size(), picture.strideBytes(), picture.format()},
+                             picture.size(), stream.get());
 }
 
 // Frames under way may be read from their page-locked memory still.
@@ -135,65 +135,65 @@ std::shared_ptr<CudaCutout> CudaEngine::cutOutAt(const std::shared_ptr<const Ima
     StageTimes times{{"prepare", prepared.count()}};
     slot.wait(times);
     if (slot.matteFault() != MatteFault::none) throw NoMatte();
-    if (options_.networkLongestSide == 0) lookCloser(*cutout, times, stop);
+    if (options_.networkLongestSide == 0) refineRegion(*cutout, times, stop);
     cutout->took(std::move(times));
     return cutout;
 }
 
-/// What the first look found stays when there is no memory for a second one, or it finds no matte.
-void CudaEngine::lookCloser(const CudaCutout& cutout, StageTimes& times, const std::stop_token& stop) {
+/// The first pass's matte stays when there is no memory for a second pass, or that gives no matte.
+void CudaEngine::refineRegion(const CudaCutout& cutout, StageTimes& times, const std::stop_token& stop) {
     const auto begin = std::chrono::steady_clock::now();
     try {
-        if (!slots_.front()->lookCloser(cutout, stop)) return;
+        if (!slots_.front()->refineRegion(cutout, stop)) return;
         const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-        times.push_back({"closer look", took.count()});
+        times.push_back({"second pass", took.count()});
     } catch (const CudaError& error) {
         if (error.code != cudaErrorMemoryAllocation) throw;
     } catch (const NoMatte&) {  // NOLINT(bugprone-empty-catch)
     }
 }
 
-Output CudaEngine::composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) {
+Output CudaEngine::composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) {
     CudaCutout& own = mine(cutout);
     return guarded([&] {
         Slot& slot = *slots_.front();
         stopIfAsked(stop);
         auto out = pictures_->take(size.pixels() * 4);
-        slot.composite(own, look, size, *out);
+        slot.composite(own, params, size, *out);
         Output output;
         slot.wait(output.times);
         stopIfAsked(stop);
         output.picture = std::make_shared<CudaPicture>(
-            std::move(out), size, look.background.kind != Background::Kind::transparent, downloader_);
+            std::move(out), size, params.background.kind != Background::Kind::transparent, readback_);
         return output;
     });
 }
 
-Image CudaEngine::matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop) {
+Image CudaEngine::matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) {
     CudaCutout& own = mine(cutout);
     return guarded([&] {
         stopIfAsked(stop);
         const auto out = pictures_->take(size.pixels());
-        slots_.front()->renderMatte(own, look, size, *out);
+        slots_.front()->renderMatte(own, params, size, *out);
         stopIfAsked(stop);
-        return downloader_->fetch(*out, size, PixelFormat::gray8);
+        return readback_->fetch(*out, size, PixelFormat::gray8);
     });
 }
 
 // Live
 
-void CudaEngine::submit(const Frame& frame, const Look& look) {
+void CudaEngine::submit(const Frame& frame, const CompositeParams& params) {
     guarded([&] {
-        waiting_.push_back({frame, look});
+        waiting_.push_back({frame, params});
         startWaiting();
     });
 }
 
 Output CudaEngine::take() {
-    if (waiting_.empty()) throw Error(Area::engine, "No frame is under way: submit one first.");
+    if (waiting_.empty()) throw Error(ErrorCategory::engine, "No frame is under way: submit one first.");
     return guarded([&] {
         startWaiting();
-        Output output = waiting_.front().slot->finish(downloader_);
+        Output output = waiting_.front().slot->finish(readback_);
         waiting_.erase(waiting_.begin());
         startWaiting();
         return output;
@@ -208,7 +208,7 @@ void CudaEngine::startWaiting() {
             try {
                 Slot* slot = idleSlot();
                 if (!slot) return;
-                slot->start(waiting.frame, waiting.look,
+                slot->start(waiting.frame, waiting.params,
                             {unet_->inputSize(picture, liveSide_), live_.get(), timesNext()},
                             pictures_->take(picture.pixels() * 4));
                 waiting.slot = slot;
@@ -249,11 +249,11 @@ bool CudaEngine::makeRoom(Size picture) {
     return true;
 }
 
-void CudaEngine::forget() {
+void CudaEngine::reset() {
     drop();
     slotLimit_ = kSlots;
     liveSide_ = options_.networkLongestSide;
-    live_->forget();
+    live_->reset();
     info_.warnings.clear();
 }
 

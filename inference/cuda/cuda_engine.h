@@ -23,15 +23,15 @@ public:
 
     [[nodiscard]] EngineInfo info() const override { return info_; }
     std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop) override;
-    Output composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override;
-    Image matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override;
+    Output composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override;
+    Image matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override;
 
     [[nodiscard]] PixelMemory frameMemory() const override { return pageLockedMemory(); }
     [[nodiscard]] int slots() const override { return slotLimit_; }
-    void submit(const Frame& frame, const Look& look) override;
+    void submit(const Frame& frame, const CompositeParams& params) override;
     Output take() override;
     void drop() override;
-    void forget() override;
+    void reset() override;
     [[nodiscard]] std::vector<LayerInfo> layers() const override;
     void timeLayers(bool on) override;
     std::optional<MachineRates> measureRates() override;
@@ -39,13 +39,13 @@ public:
 private:
     struct Waiting {
         Frame frame;
-        Look look;
+        CompositeParams params;
         Slot* slot = nullptr;  ///< null: not begun
     };
     template <typename Work>
     auto guarded(const Work& work);
     [[nodiscard]] Planes testMatte(const Image& picture) const;
-    void lookCloser(const CudaCutout& cutout, StageTimes& times, const std::stop_token& stop);
+    void refineRegion(const CudaCutout& cutout, StageTimes& times, const std::stop_token& stop);
     std::shared_ptr<CudaCutout> cutOutAt(const std::shared_ptr<const Image>& source,
                                          Size input,
                                          const std::stop_token& stop);
@@ -59,9 +59,9 @@ private:
     CudaFault fault_;
     int device_;
     EngineInfo info_;
-    std::shared_ptr<SparePool<DeviceBuffer>> memory_;     ///< of cut-outs
-    std::shared_ptr<SparePool<PictureMemory>> pictures_;  ///< of what is shown
-    std::shared_ptr<Downloader> downloader_;
+    std::shared_ptr<BufferPool<DeviceBuffer>> memory_;     ///< of cut-outs
+    std::shared_ptr<BufferPool<PictureMemory>> pictures_;  ///< of what is shown
+    std::shared_ptr<Readback> readback_;
     std::shared_ptr<const CudaWeights> weights_;
     CudaNetwork::Choose choose_;
     std::unique_ptr<LiveMemory> live_;          ///< of the current source

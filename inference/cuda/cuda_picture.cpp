@@ -8,14 +8,14 @@ constexpr std::size_t kMostOfAFrame = std::size_t(3840) * 2160;
 
 }  // namespace
 
-Image Downloader::fetch(const PictureMemory& memory, Size size, PixelFormat format) {
+Image Readback::fetch(const PictureMemory& memory, Size size, PixelFormat format) {
     Image image(size, format);
     const std::scoped_lock lock(mutex_);
     copy(memory, image);
     return image;
 }
 
-std::shared_ptr<const Image> Downloader::fetchFrame(const PictureMemory& memory, Size size) {
+std::shared_ptr<const Image> Readback::fetchFrame(const PictureMemory& memory, Size size) {
     const std::scoped_lock lock(mutex_);
     auto image = size.pixels() <= kMostOfAFrame ? frames_.take(size, PixelFormat::rgba8) : nullptr;
     if (!image) image = std::make_shared<Image>(size, PixelFormat::rgba8);
@@ -24,10 +24,10 @@ std::shared_ptr<const Image> Downloader::fetchFrame(const PictureMemory& memory,
 }
 
 /// With the lock held.
-void Downloader::copy(const PictureMemory& memory, Image& image) {
+void Readback::copy(const PictureMemory& memory, Image& image) {
     onDevice(device_, [&] {
         passStep(fault_, "download");
-        memory.ready.holdUp(stream_.get());
+        memory.ready.waitOn(stream_.get());
         copy_.download(memory.pixels.data(), image.bytes(), image.row(0), stream_.get());
     });
 }
@@ -35,14 +35,14 @@ void Downloader::copy(const PictureMemory& memory, Image& image) {
 CudaPicture::CudaPicture(std::shared_ptr<const PictureMemory> memory,
                          Size size,
                          bool opaque,
-                         std::shared_ptr<Downloader> downloader)
-    : memory_(std::move(memory)), downloader_(std::move(downloader)) {
-    shown_ = {memory_->pixels.data(), size, downloader_->device(), memory_->ready.get(), memory_->read.get(), opaque};
+                         std::shared_ptr<Readback> readback)
+    : memory_(std::move(memory)), readback_(std::move(readback)) {
+    shown_ = {memory_->pixels.data(), size, readback_->device(), memory_->ready.get(), memory_->read.get(), opaque};
 }
 
 std::shared_ptr<const Image> CudaPicture::image() const {
     const std::scoped_lock lock(mutex_);
-    if (!image_) image_ = downloader_->fetchFrame(*memory_, shown_.size);
+    if (!image_) image_ = readback_->fetchFrame(*memory_, shown_.size);
     return image_;
 }
 

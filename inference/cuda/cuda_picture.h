@@ -24,9 +24,9 @@ struct PictureMemory {
 };
 
 /// Copies finished pictures to the host, in a stream of its own.
-class Downloader {
+class Readback {
 public:
-    Downloader(int device, CudaFault fault) : device_(device), fault_(std::move(fault)) {}
+    Readback(int device, CudaFault fault) : device_(device), fault_(std::move(fault)) {}
     [[nodiscard]] int device() const { return device_; }
     /// Both throw DeviceFailure.
     Image fetch(const PictureMemory& memory, Size size, PixelFormat format);
@@ -52,14 +52,14 @@ public:
     CudaPicture(std::shared_ptr<const PictureMemory> memory,
                 Size size,
                 bool opaque,
-                std::shared_ptr<Downloader> downloader);
+                std::shared_ptr<Readback> readback);
     [[nodiscard]] Size size() const override { return shown_.size; }
     [[nodiscard]] std::shared_ptr<const Image> image() const override;
     [[nodiscard]] const DevicePicture* device() const override { return &shown_; }
 
 private:
     std::shared_ptr<const PictureMemory> memory_;
-    std::shared_ptr<Downloader> downloader_;
+    std::shared_ptr<Readback> readback_;
     DevicePicture shown_;
     mutable std::mutex mutex_;
     mutable std::shared_ptr<const Image> image_;  ///< once it was asked for

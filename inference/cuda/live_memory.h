@@ -1,53 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 // LiveMemory: what the mattes of a source's frames hand on from one to the next, whichever slot each is in: a frame
-// judges and tends its matte only when the one before has. One thread at a time; belongs to the device that was current
-// when it was made.
+// judges and filters its matte only when the one before has. One thread at a time; belongs to the device that was
+// current when it was made.
 //
-//     live.prepare(size, isTended(look), stream);   // before each frame's matte
+//     live.prepare(size, isFiltered(params), stream);   // before each frame's matte
 #pragma once
 
-#include "inference/cuda/pixels/guard.h"
-#include "inference/cuda/pixels/steady.h"
+#include "inference/cuda/pixels/matte_guard.h"
+#include "inference/cuda/pixels/temporal_filter.h"
 
 namespace matte {
 
 class LiveMemory {
 public:
-    /// For mattes of `size`. What is remembered of another size, from before forget() or, of tending, from before a
-    /// frame that was not `tended` goes, in the stream's order.
-    void prepare(Size size, bool tended, cudaStream_t stream) {
-        if (!(steady_.size == size)) allocate(size);
-        if (!tended) newMattes_ = true;
-        const bool forgetsMattes = tended && newMattes_;
-        if (!newSource_ && !newSize_ && !forgetsMattes) return;
-        passed_.holdUp(stream);
-        if (newSource_) device::forgetCoverage(guard_, stream);
-        if (newSource_ || newSize_) device::forgetPicture(guard_, stream);
-        if (forgetsMattes) {
-            device::forget(steady_, stream);
+    /// For mattes of `size`. What is remembered of another size, from before reset() or, of filtering, from before a
+    /// frame that was not `filtered` goes, in the stream's order.
+    void prepare(Size size, bool filtered, cudaStream_t stream) {
+        if (!(temporal_.size == size)) allocate(size);
+        if (!filtered) newMattes_ = true;
+        const bool resetsMattes = filtered && newMattes_;
+        if (!newSource_ && !newSize_ && !resetsMattes) return;
+        passed_.waitOn(stream);
+        if (newSource_) device::resetCoverage(guard_, stream);
+        if (newSource_ || newSize_) device::resetPicture(guard_, stream);
+        if (resetsMattes) {
+            device::reset(temporal_, stream);
             newMattes_ = false;
         }
         passed_.record(stream);
         newSource_ = newSize_ = false;
     }
     /// Another source begins.
-    void forget() { newSource_ = newMattes_ = true; }
+    void reset() { newSource_ = newMattes_ = true; }
 
     [[nodiscard]] const device::GuardMemory& guard() const { return guard_; }
-    [[nodiscard]] const device::SteadyMemory& steady() const { return steady_; }
-    /// Recorded behind each frame's judging and tending.
+    [[nodiscard]] const device::TemporalMemory& temporal() const { return temporal_; }
+    /// Recorded behind each frame's judging and filtering.
     [[nodiscard]] const Event& passed() const { return passed_; }
     /// Changes with the memory's place.
     [[nodiscard]] unsigned version() const { return version_; }
 
 private:
     void allocate(Size size) {
-        steady_ = {};
+        temporal_ = {};
         bytes_ = DeviceBuffer();
         const std::size_t picture = size.pixels() * sizeof(float4);
-        bytes_ = DeviceBuffer(picture + device::SteadyMemory::bytes(size) + kAlignment);
+        bytes_ = DeviceBuffer(picture + device::TemporalMemory::bytes(size) + kAlignment);
         guard_ = {size, state_.as<device::GuardMemory::State>(), bytes_.as<float4>()};
-        steady_ = device::SteadyMemory::in(bytes_.data() + (picture + kAlignment - 1) / kAlignment * kAlignment, size);
+        temporal_ =
+            device::TemporalMemory::in(bytes_.data() + (picture + kAlignment - 1) / kAlignment * kAlignment, size);
         ++version_;
         newSize_ = newMattes_ = true;
     }
@@ -55,7 +56,7 @@ private:
     static constexpr std::size_t kAlignment = 256;
     DeviceBuffer state_{sizeof(device::GuardMemory::State)}, bytes_;
     device::GuardMemory guard_;
-    device::SteadyMemory steady_;
+    device::TemporalMemory temporal_;
     Event passed_{Event::Kind::order};
     unsigned version_ = 0;
     bool newSource_ = true, newSize_ = true, newMattes_ = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/cuda/matting_pass.h"
 
-#include "inference/cuda/pixels/people.h"
-#include "inference/matting/refine.h"
+#include "inference/cuda/pixels/component_filter.h"
+#include "inference/matting/guided_filter.h"
 
 namespace matte {
 namespace {
@@ -14,20 +14,21 @@ bool change(device::Resampling& resampling, Size from, Size to) {
     return true;
 }
 
-/// Memory for tending a matte of one size.
-struct TendingScratch {
-    device::PeopleScratch people;
-    device::SteadyScratch steady;
+/// Memory for filtering a matte of one size.
+struct FilterScratch {
+    device::ComponentScratch components;
+    device::TemporalScratch temporal;
     float* matte = nullptr;
 
     static std::size_t bytes(Size size) {
-        return device::PeopleScratch::bytes(size) + device::SteadyScratch::bytes(size) + size.pixels() * sizeof(float);
+        return device::ComponentScratch::bytes(size) + device::TemporalScratch::bytes(size) +
+               size.pixels() * sizeof(float);
     }
-    TendingScratch(std::byte* memory, Size size)
-        : people(device::PeopleScratch::in(memory, size)),
-          steady(device::SteadyScratch::in(memory + device::PeopleScratch::bytes(size), size)),
-          matte(reinterpret_cast<float*>(memory + device::PeopleScratch::bytes(size) +
-                                         device::SteadyScratch::bytes(size))) {}
+    FilterScratch(std::byte* memory, Size size)
+        : components(device::ComponentScratch::in(memory, size)),
+          temporal(device::TemporalScratch::in(memory + device::ComponentScratch::bytes(size), size)),
+          matte(reinterpret_cast<float*>(memory + device::ComponentScratch::bytes(size) +
+                                         device::TemporalScratch::bytes(size))) {}
 };
 
 }  // namespace
@@ -35,8 +36,8 @@ struct TendingScratch {
 MattingPass::MattingPass(std::shared_ptr<const CudaWeights> weights, CudaNetwork::Choose choose)
     : weights_(weights), network_(std::move(weights), std::move(choose)) {}
 
-void MattingPass::prepare(Size picture, Size input, bool tended) {
-    const Size grid = shrunkTo(picture, kFieldLongestSide);
+void MattingPass::prepare(Size picture, Size input, bool filtered) {
+    const Size grid = shrunkTo(picture, kGuidedLongestSide);
     bool changed = !(network_.size() == input);
     if (changed) ++version_;  // before, because what comes may fail halfway
     network_.configure(input);
@@ -44,7 +45,7 @@ void MattingPass::prepare(Size picture, Size input, bool tended) {
     changed = change(toGrid_, picture, grid) || changed;
     changed = change(fromInput_, input, grid) || changed;
     enlarge(scratch_, device::Scratch::bytes(grid));
-    if (tended) enlarge(tending_, TendingScratch::bytes(input));
+    if (filtered) enlarge(filtering_, FilterScratch::bytes(input));
     if (!changed) return;
     ++version_;
     // The weights were copied by the default stream, for which no other waits.
@@ -53,19 +54,19 @@ void MattingPass::prepare(Size picture, Size input, bool tended) {
 
 void MattingPass::run(const FrameMemory& frame, const Run& how, cudaStream_t stream, StageClock& stages) {
     follow(side_.get(), stream, forked_);
-    device::shrinkToGuide(frame.picture(), toGrid_, scratchFor(frame.fields().size).guide, side_.get());
+    device::shrinkToGuide(frame.picture(), toGrid_, scratchFor(frame.guided().size).guide, side_.get());
 
-    CUDA_CHECK(cudaMemsetAsync(frame.alarm(), 0, sizeof(int), stream));
+    CUDA_CHECK(cudaMemsetAsync(frame.nonFinite(), 0, sizeof(int), stream));
     shrinkToInput(frame.picture(), toInput_, stream);
     stages.mark("preprocess", stream);
     runNetwork(how.layers, stream);
     stages.mark("network", stream);
     const float* matte = network_.alpha();
-    if (how.live) matte = judgeAndTend(frame, how, stream);
-    if (how.tended) stages.mark("steady", stream);
+    if (how.live) matte = judgeAndFilter(frame, how, stream);
+    if (how.filtered) stages.mark("temporal filter", stream);
 
     follow(stream, side_.get(), joined_);
-    fillFields(frame, matte, fromInput_, how.alarm, stream, stages);
+    fillGuided(frame, matte, fromInput_, how.nonFinite, stream, stages);
 }
 
 void MattingPass::shrinkToInput(const device::Source& source,
@@ -77,18 +78,18 @@ void MattingPass::shrinkToInput(const device::Source& source,
 }
 
 /// From a matte in device memory; the guide lies in the scratch memory.
-void MattingPass::fillFields(const FrameMemory& frame,
+void MattingPass::fillGuided(const FrameMemory& frame,
                              const float* matte,
                              const device::Resampling& toGrid,
-                             int* alarm,
+                             int* nonFinite,
                              cudaStream_t stream,
                              StageClock& stages) {
-    const device::Fields& fields = frame.fields();
-    const device::Scratch scratch = scratchFor(fields.size);
-    device::resampleMatte(matte, toGrid, {frame.alarm(), alarm}, scratch.target, stream);
-    device::fitGuidedFilter(fields, scratch, guidedRadius(fields.size.longest(), toGrid.from().longest()), stream);
+    const device::GuidedCoefficients& guided = frame.guided();
+    const device::Scratch scratch = scratchFor(guided.size);
+    device::resampleMatte(matte, toGrid, {frame.nonFinite(), nonFinite}, scratch.target, stream);
+    device::fitGuidedFilter(guided, scratch, guidedRadius(guided.size.longest(), toGrid.from().longest()), stream);
     stages.mark("refine", stream);
-    device::estimateColors(fields, scratch, stream);
+    device::estimateColors(guided, scratch, stream);
     stages.mark("foreground", stream);
 }
 
@@ -100,7 +101,7 @@ Planes MattingPass::matte(cudaStream_t stream) const {
     return matte;
 }
 
-Planes MattingPass::lookAt(const device::Source& part, Size input, cudaStream_t stream) {
+Planes MattingPass::networkMatte(const device::Source& part, Size input, cudaStream_t stream) {
     if (!(network_.size() == input)) ++version_;  // before, because what comes may fail halfway
     network_.configure(input);
     const device::Resampling toInput(part.size, input);
@@ -112,12 +113,12 @@ Planes MattingPass::lookAt(const device::Source& part, Size input, cudaStream_t 
 }
 
 void MattingPass::refine(const FrameMemory& frame, const Planes& matte, cudaStream_t stream) {
-    const device::Resampling toGrid(matte.size, frame.fields().size);
+    const device::Resampling toGrid(matte.size, frame.guided().size);
     const DeviceBuffer values(matte.values.size() * sizeof(float));
     CUDA_CHECK(cudaMemcpy(values.data(), matte.values.data(), values.bytes(), cudaMemcpyHostToDevice));
     CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
     StageClock untimed;
-    fillFields(frame, values.as<float>(), toGrid, nullptr, stream, untimed);
+    fillGuided(frame, values.as<float>(), toGrid, nullptr, stream, untimed);
     CUDA_CHECK(cudaStreamSynchronize(stream));
 }
 
@@ -128,38 +129,42 @@ void MattingPass::runNetwork(StageClock* layers, cudaStream_t stream) {
                      [&](int layer) { layers->mark(weights_->unet().layers()[std::size_t(layer)].name, stream); });
 }
 
-/// The network's matte, judged, and without specks and other people, held steady. Waits for the frame before to be so.
-const float* MattingPass::judgeAndTend(const FrameMemory& frame, const Run& how, cudaStream_t stream) {
+/// The network's matte, judged, and without small regions and other people, held steady. Waits for the frame before to
+/// be so.
+const float* MattingPass::judgeAndFilter(const FrameMemory& frame, const Run& how, cudaStream_t stream) {
     const UNet& unet = weights_->unet();
     const bool inFloats = weights_->kernel() == ConvKernel::fp32;
-    const device::MatteAlarm alarm{frame.alarm(), how.alarm};
+    const device::NonFiniteFlag nonFinite{frame.nonFinite(), how.nonFinite};
     const float* matte = network_.alpha();
-    how.live->passed().holdUp(stream);
-    device::guardMatte(matte, network_.input(), inFloats, unet.mean(), unet.deviation(), how.live->guard(), alarm,
+    how.live->passed().waitOn(stream);
+    device::guardMatte(matte, network_.input(), inFloats, unet.mean(), unet.deviation(), how.live->guard(), nonFinite,
                        stream);
-    if (how.tended) {
+    if (how.filtered) {
         const Size size = network_.size();
-        const TendingScratch scratch(tending_.data(), size);
-        const device::SteadyMemory& memory = how.live->steady();
-        device::keepPeople(matte, size, how.look, alarm, memory.kept, scratch.people, scratch.matte, stream);
-        device::steady(scratch.matte, network_.input(), inFloats, unet.mean(), unet.deviation(), how.look,
-                       frame.alarm(), memory, scratch.steady, scratch.matte, stream);
+        const FilterScratch scratch(filtering_.data(), size);
+        const device::TemporalMemory& memory = how.live->temporal();
+        device::keepComponents(matte, size, how.params, nonFinite, memory.kept, scratch.components, scratch.matte,
+                               stream);
+        device::temporal(scratch.matte, network_.input(), inFloats, unet.mean(), unet.deviation(), how.params,
+                         frame.nonFinite(), memory, scratch.temporal, scratch.matte, stream);
         matte = scratch.matte;
     }
     how.live->passed().record(stream);
     return matte;
 }
 
-void MattingPass::blur(const device::Fields& fields, const device::LookBlock* look, cudaStream_t stream) {
-    device::blurBackground(fields, scratchFor(fields.size), look, stream);
+void MattingPass::blur(const device::GuidedCoefficients& guided,
+                       const device::ParamsBlock* params,
+                       cudaStream_t stream) {
+    device::blurBackground(guided, scratchFor(guided.size), params, stream);
 }
 
-void MattingPass::wrap(const device::Fields& fields,
-                       const device::LookBlock* look,
+void MattingPass::wrap(const device::GuidedCoefficients& guided,
+                       const device::ParamsBlock* params,
                        const std::uint8_t* plate,
                        Size size,
                        cudaStream_t stream) {
-    device::wrapLight(fields, scratchFor(fields.size), look, plate, size, stream);
+    device::wrapLight(guided, scratchFor(guided.size), params, plate, size, stream);
 }
 
 device::Scratch MattingPass::scratchFor(Size grid) {

@@ -4,14 +4,14 @@
 #include <new>
 #include <utility>
 
-#include "inference/matting/closer_look.h"
+#include "inference/matting/two_pass_refinement.h"
 
 namespace matte {
 namespace {
 
-/// Whether the look asks for anything that is done to live mattes alone.
-bool isTended(const Look& look) {
-    return look.steadiness > 0 || look.removeSpecks || look.nearestOnly;
+/// Whether the parameters asks for anything that is done to live mattes alone.
+bool isFiltered(const CompositeParams& params) {
+    return params.temporalSmoothing > 0 || params.removeSmallRegions || params.nearestOnly;
 }
 
 }  // namespace
@@ -27,29 +27,29 @@ void Slot::upload(const Image& image, const FrameMemory& memory) {
     stages_.mark("upload", stream_.get());
 }
 
-void Slot::uploadLook(const Look& look, Size grid) {
-    control().look = device::lookBlock(look, grid);
+void Slot::uploadParams(const CompositeParams& params, Size grid) {
+    control().params = device::paramsBlock(params, grid);
     // Without its picture the background is its colour.
-    if (look.background.kind == Background::Kind::image && !look.background.image) {
-        control().look.kind = Background::Kind::color;
+    if (params.background.kind == Background::Kind::image && !params.background.image) {
+        control().params.kind = Background::Kind::color;
     }
-    copy_.upload(&control().look, sizeof(device::LookBlock), look_.data(), stream_.get());
+    copy_.upload(&control().params, sizeof(device::ParamsBlock), paramsBlock_.data(), stream_.get());
 }
 
 void Slot::show(const device::Source& source,
-                const device::Fields& fields,
-                const Look& look,
+                const device::GuidedCoefficients& guided,
+                const CompositeParams& params,
                 const PictureMemory& out) {
     passStep(fault_, "composite");
     const cudaStream_t stream = stream_.get();
-    const std::uint8_t* plate = plate_.laid(look.background, source.size, copy_, stream);
+    const std::uint8_t* plate = plate_.laid(params.background, source.size, copy_, stream);
     if (plate_.isNew()) stages_.mark("plate", stream);
-    if (look.lightWrap > 0 && look.background.kind != Background::Kind::transparent) {
-        pass_.wrap(fields, deviceLook(), plate, source.size, stream);
+    if (params.lightWrap > 0 && params.background.kind != Background::Kind::transparent) {
+        pass_.wrap(guided, deviceParams(), plate, source.size, stream);
         stages_.mark("wrap", stream);
     }
-    out.read.holdUp(stream);
-    device::compositeOver(source, fields, deviceLook(), plate, out.pixels.as<std::uint8_t>(), stream);
+    out.read.waitOn(stream);
+    device::compositeOver(source, guided, deviceParams(), plate, out.pixels.as<std::uint8_t>(), stream);
     stages_.mark("composite", stream);
     out.ready.record(stream);
 }
@@ -65,45 +65,45 @@ void Slot::cutOut(const CudaCutout& cutout, const std::stop_token& stop) {
     upload(*cutout.source(), memory);
     stopIfAsked(stop);
     passStep(fault_, "network");
-    control().alarm = 0;
-    pass_.run(memory, {.alarm = &control().alarm}, stream_.get(), stages_);
+    control().nonFinite = 0;
+    pass_.run(memory, {.nonFinite = &control().nonFinite}, stream_.get(), stages_);
 }
 
-bool Slot::lookCloser(const CudaCutout& cutout, const std::stop_token& stop) {
+bool Slot::refineRegion(const CudaCutout& cutout, const std::stop_token& stop) {
     const device::Source& photo = cutout.memory().picture();
     const Planes whole = pass_.matte(stream_.get());
-    const auto part = closerLook(whole, photo.size);
+    const auto part = regionToRefine(whole, photo.size);
     if (!part) return false;
     stopIfAsked(stop);
-    passStep(fault_, "closer look");
-    const ImageView view = partOf({photo.data, photo.size, photo.strideBytes, photo.format}, *part);
-    const Planes closer = pass_.lookAt({view.data, view.size, view.strideBytes, view.format},
-                                       pass_.unet().photoInputSize(view.size), stream_.get());
+    passStep(fault_, "second pass");
+    const ImageView view = regionOf({photo.data, photo.size, photo.strideBytes, photo.format}, *part);
+    const Planes closer = pass_.networkMatte({view.data, view.size, view.strideBytes, view.format},
+                                             pass_.unet().photoInputSize(view.size), stream_.get());
     if (!allFinite(closer.values)) throw NoMatte();
     stopIfAsked(stop);
-    pass_.refine(cutout.memory(), joinLooks(whole, closer, *part, photo.size), stream_.get());
+    pass_.refine(cutout.memory(), mergePasses(whole, closer, *part, photo.size), stream_.get());
     return true;
 }
 
-void Slot::composite(CudaCutout& cutout, const Look& look, Size size, const PictureMemory& out) {
-    const device::Fields& fields = cutout.memory().fields();
+void Slot::composite(CudaCutout& cutout, const CompositeParams& params, Size size, const PictureMemory& out) {
+    const device::GuidedCoefficients& guided = cutout.memory().guided();
     const device::Source source = cutout.pictureAt(size, stream_.get());
-    uploadLook(look, fields.size);
+    uploadParams(params, guided.size);
     stages_.start(stream_.get(), true);
-    if (look.background.kind == Background::Kind::blur && cutout.needsBlur(look.background.blurStrength)) {
-        pass_.blur(fields, deviceLook(), stream_.get());
+    if (params.background.kind == Background::Kind::blur && cutout.needsBlur(params.background.blurStrength)) {
+        pass_.blur(guided, deviceParams(), stream_.get());
         stages_.mark("blur", stream_.get());
     }
-    show(source, fields, look, out);
+    show(source, guided, params, out);
 }
 
-void Slot::renderMatte(CudaCutout& cutout, const Look& look, Size size, const PictureMemory& out) {
+void Slot::renderMatte(CudaCutout& cutout, const CompositeParams& params, Size size, const PictureMemory& out) {
     passStep(fault_, "composite");
     const device::Source source = cutout.pictureAt(size, stream_.get());
-    uploadLook(look, cutout.memory().fields().size);
+    uploadParams(params, cutout.memory().guided().size);
     stages_.start(stream_.get(), true);
-    out.read.holdUp(stream_.get());
-    device::renderMatte(source, cutout.memory().fields(), deviceLook(), out.pixels.as<std::uint8_t>(), stream_.get());
+    out.read.waitOn(stream_.get());
+    device::renderMatte(source, cutout.memory().guided(), deviceParams(), out.pixels.as<std::uint8_t>(), stream_.get());
     stages_.mark("matte", stream_.get());
     out.ready.record(stream_.get());
 }
@@ -115,35 +115,36 @@ void Slot::wait(StageTimes& times) const {
 }
 
 void Slot::start(const Frame& frame,
-                 const Look& look,
+                 const CompositeParams& params,
                  const FrameSettings& settings,
                  std::shared_ptr<const PictureMemory> out) {
     frame_ = frame;
-    looked_ = look;
+    params_ = params;
     out_ = std::move(out);
     timing_ = settings.timeLayers;
     bytesBefore_ = copy_.bytesUp();
-    prepareFrame(*frame.image, look, settings);
+    prepareFrame(*frame.image, params, settings);
 
     begin_.record(stream_.get());
-    uploadLook(look, memory_.fields().size);
+    uploadParams(params, memory_.guided().size);
     stages_.start(stream_.get(), timing_);
     upload(*frame.image, memory_);
-    findMatte(look, settings);
-    show(memory_.picture(), memory_.fields(), look, *out_);
+    findMatte(params, settings);
+    show(memory_.picture(), memory_.guided(), params, *out_);
     done_.record(stream_.get());
 }
 
-void Slot::prepareFrame(const Image& image, const Look& look, const FrameSettings& settings) {
+void Slot::prepareFrame(const Image& image, const CompositeParams& params, const FrameSettings& settings) {
     const Size size = image.size();
     const PixelFormat format = image.format();
     if (format == PixelFormat::gray8) {
-        throw Error(Area::input, "A frame without colour can't be cut out: choose another format of the camera.");
+        throw Error(ErrorCategory::input,
+                    "A frame without colour can't be cut out: choose another format of the camera.");
     }
     const bool fits = memory_.picture().size == size && memory_.picture().format == format;
     if (!fits || !warm_) passStep(fault_, "prepare");
-    pass_.prepare(size, settings.input, isTended(look));
-    settings.live->prepare(settings.input, isTended(look), stream_.get());
+    pass_.prepare(size, settings.input, isFiltered(params));
+    settings.live->prepare(settings.input, isFiltered(params), stream_.get());
     if (fits) return;
     recorded_ = {};
     memory_ = {};
@@ -152,20 +153,21 @@ void Slot::prepareFrame(const Image& image, const Look& look, const FrameSetting
 
 /// The whole way from the uploaded pixels to the fields, as one graph. It runs once before it is recorded, because
 /// kernels are loaded when they first run, which must not be while a graph is recorded.
-void Slot::findMatte(const Look& look, const FrameSettings& settings) {
+void Slot::findMatte(const CompositeParams& params, const FrameSettings& settings) {
     passStep(fault_, "network");
     const cudaStream_t stream = stream_.get();
     const Recording wanted{.size = memory_.picture().size,
                            .format = memory_.picture().format,
-                           .blurred = look.background.kind == Background::Kind::blur,
-                           .tended = isTended(look),
+                           .blurred = params.background.kind == Background::Kind::blur,
+                           .filtered = isFiltered(params),
                            .passVersion = pass_.version(),
                            .liveVersion = settings.live->version()};
     const auto enqueue = [&] {
-        pass_.run(memory_, {&control().alarm, timing_ ? &layers_ : nullptr, settings.live, wanted.tended, deviceLook()},
+        pass_.run(memory_,
+                  {&control().nonFinite, timing_ ? &layers_ : nullptr, settings.live, wanted.filtered, deviceParams()},
                   stream, stages_);
         if (!wanted.blurred) return;
-        pass_.blur(memory_.fields(), deviceLook(), stream);
+        pass_.blur(memory_.guided(), deviceParams(), stream);
         stages_.mark("blur", stream);
     };
     if (!(recorded_ == wanted)) {
@@ -174,7 +176,7 @@ void Slot::findMatte(const Look& look, const FrameSettings& settings) {
         warm_ = false;
         recorded_ = wanted;
     }
-    control().alarm = 0;
+    control().nonFinite = 0;
     if (!warm_) {
         enqueue();
         warm_ = true;
@@ -191,12 +193,12 @@ void Slot::findMatte(const Look& look, const FrameSettings& settings) {
     graph.launch(stream);
 }
 
-Output Slot::finish(const std::shared_ptr<Downloader>& downloader) {
+Output Slot::finish(const std::shared_ptr<Readback>& readback) {
     passStep(fault_, "wait");
     done_.wait();
     Output output;
-    output.picture = std::make_shared<CudaPicture>(
-        std::move(out_), memory_.picture().size, looked_.background.kind != Background::Kind::transparent, downloader);
+    output.picture = std::make_shared<CudaPicture>(std::move(out_), memory_.picture().size,
+                                                   params_.background.kind != Background::Kind::transparent, readback);
     output.frame = frame_.number;
     output.captured = frame_.captured;
     output.bytesUp = copy_.bytesUp() - bytesBefore_;
@@ -210,7 +212,7 @@ Output Slot::finish(const std::shared_ptr<Downloader>& downloader) {
         output.times.push_back({"total", double(done_.msSince(begin_))});
     }
     frame_ = {};
-    looked_ = {};
+    params_ = {};
     return output;
 }
 
@@ -218,7 +220,7 @@ void Slot::drop() {
     (void)cudaStreamSynchronize(stream_.get());  // an error of what is dropped is nobody's any more
     cudaGetLastError();
     frame_ = {};
-    looked_ = {};
+    params_ = {};
     out_.reset();
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slot: what the GPU needs for one picture at a time: a stream, the network's activations, a background, and for live
 // frames a graph. Two slots let the upload of one frame run beside the computing of another. cutOut(), composite(),
-// renderMatte() and start() enqueue and return, but wait where memory for a new size is needed; lookCloser(), wait(),
+// renderMatte() and start() enqueue and return, but wait where memory for a new size is needed; refineRegion(), wait(),
 // finish() and drop() wait. One thread at a time; belongs to the device that was current when it was made.
 //
-//     slot.start(frame, look, settings, pictures.take(bytes));
+//     slot.start(frame, params, settings, pictures.take(bytes));
 //     Output output = slot.finish(downloader);
 #pragma once
 
@@ -27,14 +27,14 @@ public:
     void cutOut(const CudaCutout& cutout, const std::stop_token& stop);
     /// After wait() for a still: people who are far away are looked at once more; whether there were any. Waits. When
     /// it throws CudaError for want of memory or NoMatte, `cutout` is as it was.
-    bool lookCloser(const CudaCutout& cutout, const std::stop_token& stop);
+    bool refineRegion(const CudaCutout& cutout, const std::stop_token& stop);
     /// A still over its new background, or its matte alone.
-    void composite(CudaCutout& cutout, const Look& look, Size size, const PictureMemory& out);
-    void renderMatte(CudaCutout& cutout, const Look& look, Size size, const PictureMemory& out);
+    void composite(CudaCutout& cutout, const CompositeParams& params, Size size, const PictureMemory& out);
+    void renderMatte(CudaCutout& cutout, const CompositeParams& params, Size size, const PictureMemory& out);
     /// Appends how long the steps since the last cutOut(), composite() or renderMatte() took.
     void wait(StageTimes& times) const;
     /// Of the last picture. After wait() or finish().
-    [[nodiscard]] MatteFault matteFault() const { return MatteFault(control().alarm); }
+    [[nodiscard]] MatteFault matteFault() const { return MatteFault(control().nonFinite); }
 
     struct FrameSettings {
         Size input;                  ///< of the network
@@ -43,11 +43,11 @@ public:
     };
     /// A live frame from its upload to its composite in `out`. The slot is idle before.
     void start(const Frame& frame,
-               const Look& look,
+               const CompositeParams& params,
                const FrameSettings& settings,
                std::shared_ptr<const PictureMemory> out);
     /// Waits for the frame.
-    Output finish(const std::shared_ptr<Downloader>& downloader);
+    Output finish(const std::shared_ptr<Readback>& readback);
     /// Waits and forgets the frame, whatever became of it.
     void drop();
 
@@ -56,24 +56,27 @@ public:
 private:
     /// What the host says and hears in page-locked memory.
     struct Control {
-        device::LookBlock look;
-        int alarm = 0;
+        device::ParamsBlock params;
+        int nonFinite = 0;
     };
     /// What a recorded graph is good for.
     struct Recording {
         Size size;
         PixelFormat format = PixelFormat::rgba8;
-        bool blurred = false, tended = false;
+        bool blurred = false, filtered = false;
         unsigned passVersion = 0, liveVersion = 0;
         bool operator==(const Recording&) const = default;
     };
     [[nodiscard]] Control& control() const { return *control_.as<Control>(); }
-    [[nodiscard]] const device::LookBlock* deviceLook() const { return look_.as<device::LookBlock>(); }
-    void prepareFrame(const Image& image, const Look& look, const FrameSettings& settings);
+    [[nodiscard]] const device::ParamsBlock* deviceParams() const { return paramsBlock_.as<device::ParamsBlock>(); }
+    void prepareFrame(const Image& image, const CompositeParams& params, const FrameSettings& settings);
     void upload(const Image& image, const FrameMemory& memory);
-    void uploadLook(const Look& look, Size grid);
-    void findMatte(const Look& look, const FrameSettings& settings);
-    void show(const device::Source& source, const device::Fields& fields, const Look& look, const PictureMemory& out);
+    void uploadParams(const CompositeParams& params, Size grid);
+    void findMatte(const CompositeParams& params, const FrameSettings& settings);
+    void show(const device::Source& source,
+              const device::GuidedCoefficients& guided,
+              const CompositeParams& params,
+              const PictureMemory& out);
 
     Stream stream_;  // first, so that it goes last
     CudaFault fault_;
@@ -81,7 +84,7 @@ private:
     Plate plate_;
     StagedCopy copy_;
     PinnedBuffer control_{sizeof(Control)};
-    DeviceBuffer look_{sizeof(device::LookBlock)};
+    DeviceBuffer paramsBlock_{sizeof(device::ParamsBlock)};
     StageClock stages_, layers_;
 
     // Live frames:
@@ -92,7 +95,7 @@ private:
     std::vector<std::string> marks_;  ///< the stages that timed_ marks
     Event begin_, done_{Event::Kind::asleep};
     Frame frame_;
-    Look looked_;
+    CompositeParams params_;
     std::shared_ptr<const PictureMemory> out_;
     std::size_t bytesBefore_ = 0;
     bool timing_ = false;

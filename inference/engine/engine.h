@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engine: the U-Net, the refinement of its matte and the composite, on one device. Cutting out runs the network once; a
-// changed Look only composites again.
+// changed CompositeParams only composites again.
 //
 //     auto engine = Engine::create(UNet::load(readModel(path)), {});
 //     auto cutout = engine->cutOut(photo);                             // a photo
-//     Output out = engine->composite(*cutout, look, photo->size());
+//     Output out = engine->composite(*cutout, params, photo->size());
 //
-//     engine->submit(frame, look);                                     // live: up to slots() under way
+//     engine->submit(frame, params);                                     // live: up to slots() under way
 //     Output shown = engine->take();
 #pragma once
 
@@ -19,10 +19,10 @@
 #include <string>
 #include <vector>
 
+#include "inference/core/composite_params.h"
 #include "inference/core/error.h"
 #include "inference/core/frame.h"
 #include "inference/core/image.h"
-#include "inference/core/look.h"
 #include "inference/core/machine_rates.h"
 #include "inference/core/picture.h"
 #include "inference/matting/matte_guard.h"
@@ -60,14 +60,16 @@ struct EngineOptions {
 
 /// The device of an engine failed. `lasting`: for good, rather than for want of memory for one picture.
 struct DeviceFailure : Error {
-    DeviceFailure(const std::string& sentence, bool forGood) : Error(Area::engine, sentence), lasting(forGood) {}
+    DeviceFailure(const std::string& sentence, bool forGood)
+        : Error(ErrorCategory::engine, sentence), lasting(forGood) {}
     bool lasting;
 };
 
 /// The network's output for a photo is not finite, which is no matte.
 struct NoMatte : Error {
     NoMatte()
-        : Error(Area::model, "The model gives values that are not finite, which is no matte: choose another model.") {}
+        : Error(ErrorCategory::model,
+                "The model gives values that are not finite, which is no matte: choose another model.") {}
 };
 
 struct EngineInfo {
@@ -75,7 +77,7 @@ struct EngineInfo {
     std::string name;                   ///< for people: "CPU, oneDNN 2.6.3, f32"
     std::string reason;                 ///< why a better engine was not taken; empty when this is the best
     std::vector<std::string> warnings;  ///< for instance a layer that runs on a reference primitive
-    bool fineDetail = false;            ///< live frames follow Look::fineDetail: photos have a larger input than they
+    bool fineDetail = false;  ///< live frames follow CompositeParams::fineDetail: photos have a larger input than they
 };
 
 /// One picture with its matte, ready to be composited. Belongs to the engine that made it, and may outlive it.
@@ -129,21 +131,21 @@ public:
 
     [[nodiscard]] virtual EngineInfo info() const = 0;
     /// Runs the network on `source` (rgba8 or bgr8, any size) and refines its matte along the picture's edges. People
-    /// who are far away in it are looked at twice (matting/closer_look.h), unless EngineOptions says how large the network
-    /// sees it. Throws NoMatte.
+    /// who are far away in it are looked at twice (matting/two_pass_refinement.h), unless EngineOptions says how large
+    /// the network sees it. Throws NoMatte.
     virtual std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop = {}) = 0;
-    /// The person over look.background at `size`: the source's size, or a smaller one of the same shape for a quick
+    /// The person over params.background at `size`: the source's size, or a smaller one of the same shape for a quick
     /// preview.
-    virtual Output composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop = {}) = 0;
-    /// The matte alone, gray8 (255 = person), with the look's threshold and softness, at `size`.
-    virtual Image matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop = {}) = 0;
+    virtual Output composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop = {}) = 0;
+    /// The matte alone, gray8 (255 = person), with the parameters' threshold and softness, at `size`.
+    virtual Image matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop = {}) = 0;
 
     /// Where a source should keep its frames, so that submit() need not copy them. Lasts longer than the engine.
     [[nodiscard]] virtual PixelMemory frameMemory() const { return {}; }
     /// How many frames may be between submit() and take().
     [[nodiscard]] virtual int slots() const = 0;
     /// Starts on a frame, as far as the device does so by itself. Its image is read until take() has given its output.
-    virtual void submit(const Frame& frame, const Look& look) = 0;
+    virtual void submit(const Frame& frame, const CompositeParams& params) = 0;
     /// The oldest frame's output at the frame's size, finished; waits for it. The picture's memory is used again once
     /// nobody holds the picture.
     virtual Output take() = 0;
@@ -151,7 +153,7 @@ public:
     /// about a matte that jumps (matte_guard.h).
     virtual void drop() = 0;
     /// Drops every frame under way and what was remembered of earlier ones: another source begins.
-    virtual void forget() = 0;
+    virtual void reset() = 0;
     /// The network's layers at the size of the last frame or picture; empty before the first.
     [[nodiscard]] virtual std::vector<LayerInfo> layers() const = 0;
     /// While on, outputs say how long each layer took: the next one first. Where timing makes frames slower, only one

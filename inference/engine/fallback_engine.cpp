@@ -25,9 +25,9 @@ class FallbackPicture final : public Picture {
 public:
     FallbackPicture(std::shared_ptr<const Picture> made,
                     std::shared_ptr<const Image> source,
-                    Look look,
-                    std::shared_ptr<SpareEngine> second)
-        : made_(std::move(made)), source_(std::move(source)), look_(std::move(look)), second_(std::move(second)) {}
+                    CompositeParams params,
+                    std::shared_ptr<StandbyEngine> second)
+        : made_(std::move(made)), source_(std::move(source)), params_(std::move(params)), second_(std::move(second)) {}
     [[nodiscard]] Size size() const override { return made_->size(); }
     [[nodiscard]] const DevicePicture* device() const override { return made_->device(); }
     [[nodiscard]] std::shared_ptr<const Image> image() const override {
@@ -39,7 +39,7 @@ public:
             if (failure.lasting) second_->takeOver(failure.what());
             again_ = second_->with(failure.what(), [&](Engine& engine) {
                 const auto cutout = engine.cutOut(source_);
-                return engine.composite(*cutout, look_, size()).picture->image();
+                return engine.composite(*cutout, params_, size()).picture->image();
             });
         }
         return again_;
@@ -48,22 +48,22 @@ public:
 private:
     std::shared_ptr<const Picture> made_;
     std::shared_ptr<const Image> source_;
-    Look look_;
-    std::shared_ptr<SpareEngine> second_;
+    CompositeParams params_;
+    std::shared_ptr<StandbyEngine> second_;
     mutable std::mutex mutex_;
     mutable std::shared_ptr<const Image> again_;
 };
 
 FallbackCutout& mine(Cutout& cutout) {
     auto* own = dynamic_cast<FallbackCutout*>(&cutout);
-    if (!own) throw Error(Area::engine, "This cut-out was made by another engine: cut the picture out again.");
+    if (!own) throw Error(ErrorCategory::engine, "This cut-out was made by another engine: cut the picture out again.");
     return *own;
 }
 
 }  // namespace
 
 FallbackEngine::FallbackEngine(std::unique_ptr<Engine> first, MakeEngine second)
-    : first_(std::move(first)), second_(std::make_shared<SpareEngine>(std::move(second))) {}
+    : first_(std::move(first)), second_(std::make_shared<StandbyEngine>(std::move(second))) {}
 
 std::unique_ptr<Engine> FallbackEngine::create(const std::function<std::unique_ptr<Engine>()>& first,
                                                MakeEngine second) {
@@ -90,7 +90,7 @@ EngineInfo FallbackEngine::info() const {
     return info;
 }
 
-void FallbackEngine::turnToSecond(const DeviceFailure& failure) {
+void FallbackEngine::failOver(const DeviceFailure& failure) {
     // Made before the first is let go: should that fail too, this engine stays as it is.
     if (failure.lasting) {
         second_->takeOver(failure.what());
@@ -113,7 +113,7 @@ std::shared_ptr<Cutout> FallbackEngine::cutOut(std::shared_ptr<const Image> sour
         try {
             return std::make_shared<FallbackCutout>(first_->cutOut(source, stop), true);
         } catch (const DeviceFailure& failure) {
-            turnToSecond(failure);
+            failOver(failure);
         }
     }
     return second_->with(
@@ -127,7 +127,7 @@ auto FallbackEngine::onItsEngine(Cutout& cutout, const std::stop_token& stop, co
         try {
             return work(*first_, *own.inner);
         } catch (const DeviceFailure& failure) {
-            turnToSecond(failure);
+            failOver(failure);
         }
     }
     return second_->with("This cut-out was made on the CPU.", [&](Engine& engine) {
@@ -137,17 +137,18 @@ auto FallbackEngine::onItsEngine(Cutout& cutout, const std::stop_token& stop, co
     });
 }
 
-Output FallbackEngine::composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) {
-    Output output =
-        onItsEngine(cutout, stop, [&](Engine& engine, Cutout& its) { return engine.composite(its, look, size, stop); });
+Output FallbackEngine::composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) {
+    Output output = onItsEngine(cutout, stop,
+                                [&](Engine& engine, Cutout& its) { return engine.composite(its, params, size, stop); });
     if (output.picture->device()) {
-        output.picture = std::make_shared<FallbackPicture>(output.picture, cutout.source(), look, second_);
+        output.picture = std::make_shared<FallbackPicture>(output.picture, cutout.source(), params, second_);
     }
     return output;
 }
 
-Image FallbackEngine::matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop) {
-    return onItsEngine(cutout, stop, [&](Engine& engine, Cutout& its) { return engine.matte(its, look, size, stop); });
+Image FallbackEngine::matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) {
+    return onItsEngine(cutout, stop,
+                       [&](Engine& engine, Cutout& its) { return engine.matte(its, params, size, stop); });
 }
 
 /// What the first engine had under way when it failed is begun again on the second.
@@ -157,9 +158,9 @@ auto FallbackEngine::onLive(const Work& work) {
         try {
             return work(*first_);
         } catch (const DeviceFailure& failure) {
-            turnToSecond(failure);
+            failOver(failure);
             liveOnSecond_ = true;
-            if (first_) first_->forget();
+            if (first_) first_->reset();
             beginAgain();
         }
     }
@@ -187,12 +188,12 @@ std::vector<LayerInfo> FallbackEngine::layers() const {
 
 void FallbackEngine::startWaiting(Engine& engine) {
     for (; started_ < underWay_.size() && started_ < std::size_t(engine.slots()); ++started_) {
-        engine.submit(underWay_[started_].frame, underWay_[started_].look);
+        engine.submit(underWay_[started_].frame, underWay_[started_].params);
     }
 }
 
-void FallbackEngine::submit(const Frame& frame, const Look& look) {
-    underWay_.push_back({frame, look});
+void FallbackEngine::submit(const Frame& frame, const CompositeParams& params) {
+    underWay_.push_back({frame, params});
     onLive([&](Engine& engine) { startWaiting(engine); });
 }
 
@@ -212,15 +213,15 @@ void FallbackEngine::drop() {
     withLive([](Engine& engine) { engine.drop(); });
 }
 
-void FallbackEngine::forget() {
+void FallbackEngine::reset() {
     underWay_.clear();
     started_ = 0;
     liveOnSecond_ = false;
     if (first_) {
-        first_->forget();
+        first_->reset();
         first_->timeLayers(timeLayers_);
     }
-    if (second_->made()) second_->with("", [](Engine& engine) { engine.forget(); });
+    if (second_->made()) second_->with("", [](Engine& engine) { engine.reset(); });
 }
 
 void FallbackEngine::timeLayers(bool on) {

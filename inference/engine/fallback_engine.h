@@ -6,13 +6,13 @@
 
 #include <deque>
 
-#include "inference/engine/spare_engine.h"
+#include "inference/engine/standby_engine.h"
 
 namespace matte {
 
 class FallbackEngine final : public Engine {
 public:
-    using MakeEngine = SpareEngine::Make;
+    using MakeEngine = StandbyEngine::Make;
     /// `second` is made when it is first needed.
     FallbackEngine(std::unique_ptr<Engine> first, MakeEngine second);
 
@@ -22,15 +22,15 @@ public:
     /// Of the engine that the next picture goes to.
     [[nodiscard]] EngineInfo info() const override;
     std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop) override;
-    Output composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override;
-    Image matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override;
+    Output composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override;
+    Image matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override;
 
     [[nodiscard]] PixelMemory frameMemory() const override;
     [[nodiscard]] int slots() const override;
-    void submit(const Frame& frame, const Look& look) override;
+    void submit(const Frame& frame, const CompositeParams& params) override;
     Output take() override;
     void drop() override;
-    void forget() override;
+    void reset() override;
     [[nodiscard]] std::vector<LayerInfo> layers() const override;
     void timeLayers(bool on) override;
     std::optional<MachineRates> measureRates() override;
@@ -38,7 +38,7 @@ public:
 private:
     struct Submitted {
         Frame frame;
-        Look look;
+        CompositeParams params;
     };
     template <typename Work>
     auto withLive(const Work& work) const;
@@ -47,11 +47,11 @@ private:
     void startWaiting(Engine& engine);
     template <typename Work>
     auto onItsEngine(Cutout& cutout, const std::stop_token& stop, const Work& work);
-    void turnToSecond(const DeviceFailure& failure);
+    void failOver(const DeviceFailure& failure);
     void beginAgain();
 
     std::unique_ptr<Engine> first_;
-    std::shared_ptr<SpareEngine> second_;
+    std::shared_ptr<StandbyEngine> second_;
     std::string warning_;  ///< the last picture that was too large for the first engine
     std::deque<Submitted> underWay_;
     std::size_t started_ = 0;    ///< of these, how many the engine has; the second engine has fewer slots

@@ -7,7 +7,7 @@
 #include "inference/core/error.h"
 #include "inference/core/parallel.h"
 #include "inference/core/vector_clones.h"
-#include "inference/matting/refine.h"
+#include "inference/matting/guided_filter.h"
 #include "inference/matting/transfer.h"
 
 namespace matte {
@@ -15,8 +15,8 @@ namespace {
 
 using Tap = Compositor::Tap;
 
-/// For each of `pixels` along an axis, the points of the field around what is seen there; beyond the field's edge the
-/// edge goes on.
+/// For each of `pixels` along an axis, the points of the coefficients around what is seen there; beyond the
+/// coefficients' edge the edge goes on.
 void findTaps(int points, int pixels, float per, float from, std::vector<Tap>& taps) {
     taps.resize(std::size_t(pixels));
     for (int i = 0; i < pixels; ++i) {
@@ -31,20 +31,20 @@ MATTE_EXACT_CLONES void mixRows(const float* above, const float* below, float am
     for (std::size_t i = 0; i < count; ++i) out[i] = mix(above[i], below[i], amount);
 }
 
-/// One row of the field at the pixels of one row of the picture, linearly between the field's points.
-struct FieldRow {
+/// One row of the coefficients at the pixels of one row of the picture, linearly between the coefficients' points.
+struct GuidedRow {
     const float* row;
     const Tap* across;
 
     void sample(int x, int channel, int count, float* out) const {
         const Tap tap = across[x];
-        const float* left = row + std::ptrdiff_t(tap.first) * field::kChannels + channel;
-        const float* right = row + std::ptrdiff_t(tap.second) * field::kChannels + channel;
+        const float* left = row + std::ptrdiff_t(tap.first) * guided::kChannels + channel;
+        const float* right = row + std::ptrdiff_t(tap.second) * guided::kChannels + channel;
         for (int c = 0; c < count; ++c) out[c] = mix(left[c], right[c], tap.amount);
     }
     [[nodiscard]] float alpha(int x, const std::uint8_t* rgb) const {
         float coefficients[4];
-        sample(x, field::kCoefficients, 4, coefficients);
+        sample(x, guided::kCoefficients, 4, coefficients);
         constexpr float kScale = 1.0F / 255;
         return clampUnit(coefficients[0] * kScale * float(rgb[0]) + coefficients[1] * kScale * float(rgb[1]) +
                          coefficients[2] * kScale * float(rgb[2]) + coefficients[3]);
@@ -52,9 +52,9 @@ struct FieldRow {
 };
 
 /// The person's colour at a pixel, in linear light.
-void personColor(const FieldRow& fieldRow, int x, const float* mixed, float alpha, float* color) {
+void personColor(const GuidedRow& guidedRow, int x, const float* mixed, float alpha, float* color) {
     float sides[6];
-    fieldRow.sample(x, field::kForeground, 6, sides);
+    guidedRow.sample(x, guided::kForeground, 6, sides);
     for (int c = 0; c < 3; ++c) color[c] = foregroundColor(mixed[c], alpha, sides[c], sides[3 + c]);
 }
 
@@ -65,9 +65,9 @@ public:
         const std::uint8_t rgb[3] = {background.color.r, background.color.g, background.color.b};
         for (int c = 0; c < 3; ++c) color_[c] = transfer().linear[rgb[c]];
     }
-    void at(const FieldRow& room, int x, int y, float* color) const {
+    void at(const GuidedRow& room, int x, int y, float* color) const {
         if (kind_ == Background::Kind::blur) {
-            room.sample(x, field::kBlurred, 3, color);
+            room.sample(x, guided::kBlurred, 3, color);
         } else if (plate_) {
             const std::uint8_t* pixel = plate_->row(y) + std::ptrdiff_t(x) * 4;
             for (int c = 0; c < 3; ++c) color[c] = transfer().linear[pixel[c]];
@@ -77,7 +77,7 @@ public:
     }
 
     /// The pixels [begin, end) of a row where nobody stands; `out` is the row's first.
-    void alone(const FieldRow& room, int y, int begin, int end, std::uint8_t* out) const;
+    void alone(const GuidedRow& room, int y, int begin, int end, std::uint8_t* out) const;
 
 private:
     Background::Kind kind_;
@@ -94,16 +94,16 @@ MATTE_EXACT_CLONES void findSteps(float* values, int count, int* steps) {
 }
 
 /// In steps of a loop each that the processor's vectors can take.
-void blurredAlone(const FieldRow& room, int begin, int end, std::uint8_t* out) {
+void blurredAlone(const GuidedRow& room, int begin, int end, std::uint8_t* out) {
     const std::uint8_t* encoded = transfer().encoded.data();
     float colors[4 * kBlock];
     int steps[4 * kBlock];
     for (; begin < end; begin += kBlock) {
         const int count = std::min(kBlock, end - begin);
-        // Four of the field's channels make one vector; the fourth is not looked at.
+        // Four of the coefficients' channels make one vector; the fourth is not looked at.
         for (int i = 0; i < count; ++i) {
             float color[4];
-            room.sample(begin + i, field::kBlurred, 4, color);
+            room.sample(begin + i, guided::kBlurred, 4, color);
             std::copy_n(color, 4, colors + std::ptrdiff_t(4) * i);
         }
         findSteps(colors, 4 * count, steps);
@@ -115,7 +115,7 @@ void blurredAlone(const FieldRow& room, int begin, int end, std::uint8_t* out) {
     }
 }
 
-void Behind::alone(const FieldRow& room, int y, int begin, int end, std::uint8_t* out) const {
+void Behind::alone(const GuidedRow& room, int y, int begin, int end, std::uint8_t* out) const {
     if (kind_ == Background::Kind::transparent) {
         std::fill(out + 4 * begin, out + 4 * end, std::uint8_t(0));
     } else if (kind_ == Background::Kind::blur) {
@@ -132,8 +132,8 @@ void Behind::alone(const FieldRow& room, int y, int begin, int end, std::uint8_t
 }
 
 /// The light of the background on the person at one pixel; false where there is next to none.
-bool lightAt(const FieldRow& fieldRow, int x, float* light) {
-    fieldRow.sample(x, field::kWrap, 3, light);
+bool lightAt(const GuidedRow& guidedRow, int x, float* light) {
+    guidedRow.sample(x, guided::kWrap, 3, light);
     return light[0] + light[1] + light[2] > kNoLight;
 }
 
@@ -142,32 +142,34 @@ void wrap(const float* light, float strength, float* color) {
 }
 
 /// Of the background on the person, 0 to 1.
-float lightWrapOf(const Look& look) {
-    return look.background.kind == Background::Kind::transparent ? 0.0F : clampUnit(look.lightWrap);
+float lightWrapOf(const CompositeParams& params) {
+    return params.background.kind == Background::Kind::transparent ? 0.0F : clampUnit(params.lightWrap);
 }
 
-/// One row of the picture: the pixels and the field where the person stands, and the field as the camera saw it.
+/// One row of the picture: the pixels and the coefficients where the person stands, and the coefficients as the camera
+/// saw it.
 struct Row {
     const std::uint8_t* rgba;
-    FieldRow field, room;
+    GuidedRow guided, room;
     int y;
 };
 
 /// The pixels [begin, end) of a row of the picture; `out` is the row's first.
-void compositeRun(const Row& row, int begin, int end, const Look& look, const Behind& behind, std::uint8_t* out) {
+void compositeRun(
+    const Row& row, int begin, int end, const CompositeParams& params, const Behind& behind, std::uint8_t* out) {
     const Transfer& tables = transfer();
-    const Edge edge = edgeOf(look.threshold, look.softness);
-    const bool transparent = look.background.kind == Background::Kind::transparent;
-    const float lightWrap = lightWrapOf(look);
-    const FieldRow& fieldRow = row.field;
+    const Edge edge = edgeOf(params.threshold, params.softness);
+    const bool transparent = params.background.kind == Background::Kind::transparent;
+    const float lightWrap = lightWrapOf(params);
+    const GuidedRow& guidedRow = row.guided;
     const std::uint8_t* rgba = row.rgba + std::ptrdiff_t(4) * begin;
     out += std::ptrdiff_t(4) * begin;
     for (int x = begin; x < end; ++x, out += 4, rgba += 4) {
-        const float found = fieldRow.alpha(x, rgba);
+        const float found = guidedRow.alpha(x, rgba);
         const float shown = shapeAlpha(found, edge), alpha = shown * float(rgba[3]) * (1.0F / 255);
         out[3] = transparent ? std::uint8_t(alpha * 255 + 0.5F) : 255;
         float light[3];
-        const bool lit = lightWrap > 0 && alpha > 0 && lightAt(fieldRow, x, light);
+        const bool lit = lightWrap > 0 && alpha > 0 && lightAt(guidedRow, x, light);
         if (alpha >= 1 && !lit) {  // most pixels are wholly on one side, and those of the person stay as they were seen
             std::copy_n(rgba, 3, out);
             continue;
@@ -176,7 +178,7 @@ void compositeRun(const Row& row, int begin, int end, const Look& look, const Be
         if (!transparent) behind.at(row.room, x, row.y, background);
         if (alpha > 0) {
             for (int c = 0; c < 3; ++c) color[c] = tables.linear[rgba[c]];
-            if (look.decontaminate && shown < 1) personColor(fieldRow, x, color, ownShare(found, shown), color);
+            if (params.decontaminate && shown < 1) personColor(guidedRow, x, color, ownShare(found, shown), color);
             if (lit) wrap(light, lightWrap, color);
         } else {
             std::copy_n(background, 3, color);
@@ -186,47 +188,51 @@ void compositeRun(const Row& row, int begin, int end, const Look& look, const Be
     }
 }
 
-/// `sides` are those of the field's points above.
-void compositeRow(
-    const Row& row, const Side* sides, int width, const Look& look, const Behind& behind, std::uint8_t* out) {
-    const auto sideAt = [&](int x) { return sides[row.field.across[x].first]; };
+/// `sides` are those of the coefficients' points above.
+void compositeRow(const Row& row,
+                  const TrimapLabel* sides,
+                  int width,
+                  const CompositeParams& params,
+                  const Behind& behind,
+                  std::uint8_t* out) {
+    const auto labelAt = [&](int x) { return sides[row.guided.across[x].first]; };
     for (int begin = 0, end = 0; begin < width; begin = end) {
-        const Side side = sideAt(begin);
-        while (end < width && sideAt(end) == side) ++end;
+        const TrimapLabel side = labelAt(begin);
+        while (end < width && labelAt(end) == side) ++end;
         const std::ptrdiff_t first = std::ptrdiff_t(4) * begin;
-        if (side == Side::background) {
+        if (side == TrimapLabel::background) {
             behind.alone(row.room, row.y, begin, end, out);
-        } else if (side == Side::person && isOpaque(row.rgba + first, end - begin)) {
+        } else if (side == TrimapLabel::foreground && isOpaque(row.rgba + first, end - begin)) {
             std::memcpy(out + first, row.rgba + first, std::size_t(4) * std::size_t(end - begin));
         } else {
-            compositeRun(row, begin, end, look, behind, out);
+            compositeRun(row, begin, end, params, behind, out);
         }
     }
 }
 
 }  // namespace
 
-void Compositor::prepare(Size points, Size picture, const Stand& stand) {
+void Compositor::prepare(Size points, Size picture, const SubjectTransform& transform) {
     const auto workers = std::size_t(threads());
-    if (points == points_ && picture == picture_ && stand == stand_ && workers_.size() >= workers) return;
-    asSeen_ = stand == Stand{};
-    const Place place = placeOf(stand.mirrored, stand.scale, stand.x, stand.y);
-    findTaps(points.width, picture.width, place.perX, place.fromX, across_);
-    findTaps(points.height, picture.height, place.perY, place.fromY, down_);
-    isMoved_ = stand != Stand{.mirrored = stand.mirrored};
-    const Place room = placeOf(stand.mirrored, 1, 0, 0);
+    if (points == points_ && picture == picture_ && transform == transform_ && workers_.size() >= workers) return;
+    asSeen_ = transform == SubjectTransform{};
+    const InverseMapping mapping = inverseMapping(transform.mirrored, transform.scale, transform.x, transform.y);
+    findTaps(points.width, picture.width, mapping.perX, mapping.fromX, across_);
+    findTaps(points.height, picture.height, mapping.perY, mapping.fromY, down_);
+    isMoved_ = transform != SubjectTransform{.mirrored = transform.mirrored};
+    const InverseMapping room = inverseMapping(transform.mirrored, 1, 0, 0);
     findTaps(points.width, picture.width, room.perX, room.fromX, roomAcross_);
     findTaps(points.height, picture.height, room.perY, room.fromY, roomDown_);
     workers_.resize(workers);
     for (Worker& worker : workers_) {
-        worker.field.resize(std::size_t(points.width) * field::kChannels);
-        if (isMoved_) worker.room.resize(worker.field.size());
+        worker.guided.resize(std::size_t(points.width) * guided::kChannels);
+        if (isMoved_) worker.room.resize(worker.guided.size());
         worker.rgba.resize((std::size_t(picture.width) + 1) * 4);
-        if (!asSeen_) worker.placed.prepare(picture, place);
+        if (!asSeen_) worker.placed.prepare(picture, mapping);
     }
     points_ = points;
     picture_ = picture;
-    stand_ = stand;
+    transform_ = transform;
 }
 
 constexpr int kRowsAtOnce = 16;
@@ -234,63 +240,66 @@ constexpr int kRowsAtOnce = 16;
 /// Runs `work(row)` for every row of a picture on all threads, stopping early when asked to.
 template <typename RowWork>
 void Compositor::forEachRow(const ImageView& source,
-                            const Planes& fields,
+                            const Planes& guided,
                             const std::stop_token& stop,
                             const RowWork& work) {
     parallelFor(source.size.height, kRowsAtOnce, [&](int first, int last, int index) {
         Worker& worker = workers_[std::size_t(index)];
-        const FieldRow fieldRow{worker.field.data(), across_.data()};
-        const FieldRow room = isMoved_ ? FieldRow{worker.room.data(), roomAcross_.data()} : fieldRow;
-        const auto mixField = [&](const Tap& tap, std::vector<float>& out) {
-            mixRows(fields.row(tap.first), fields.row(tap.second), tap.amount, out.size(), out.data());
+        const GuidedRow guidedRow{worker.guided.data(), across_.data()};
+        const GuidedRow room = isMoved_ ? GuidedRow{worker.room.data(), roomAcross_.data()} : guidedRow;
+        const auto mixGuided = [&](const Tap& tap, std::vector<float>& out) {
+            mixRows(guided.row(tap.first), guided.row(tap.second), tap.amount, out.size(), out.data());
         };
         for (int y = first; y < last; ++y) {
             if (stop.stop_requested()) throw Cancelled{};
-            mixField(down_[std::size_t(y)], worker.field);
-            if (isMoved_) mixField(roomDown_[std::size_t(y)], worker.room);
+            mixGuided(down_[std::size_t(y)], worker.guided);
+            if (isMoved_) mixGuided(roomDown_[std::size_t(y)], worker.room);
             const auto* rgba = asSeen_ ? rgbaRow(source, y, worker.rgba.data()) : worker.placed.row(source, y);
-            work(Row{rgba, fieldRow, room, y});
+            work(Row{rgba, guidedRow, room, y});
         }
     });
 }
 
 void Compositor::over(const ImageView& source,
-                      const Planes& fields,
-                      const Look& look,
+                      const Planes& guided,
+                      const CompositeParams& params,
                       const Image* plate,
                       std::stop_token stop,
                       Image& out) {
-    prepare(fields.size, source.size, look.stand);
-    sides_.find(fields, edgeOf(look.threshold, look.softness), lightWrapOf(look) > 0);
-    const Behind behind(look.background, plate);
-    forEachRow(source, fields, stop, [&](const Row& row) {
-        const Side* sides = sides_.row(down_[std::size_t(row.y)].first);
-        compositeRow(row, sides, source.size.width, look, behind, out.row(row.y));
+    prepare(guided.size, source.size, params.transform);
+    sides_.find(guided, edgeOf(params.threshold, params.softness), lightWrapOf(params) > 0);
+    const Behind behind(params.background, plate);
+    forEachRow(source, guided, stop, [&](const Row& row) {
+        const TrimapLabel* sides = sides_.row(down_[std::size_t(row.y)].first);
+        compositeRow(row, sides, source.size.width, params, behind, out.row(row.y));
     });
 }
 
 void Compositor::matte(
-    const ImageView& source, const Planes& fields, const Look& look, std::stop_token stop, Image& out) {
-    prepare(fields.size, source.size, {});
-    const Edge edge = edgeOf(look.threshold, look.softness);
-    forEachRow(source, fields, stop, [&](const Row& row) {
+    const ImageView& source, const Planes& guided, const CompositeParams& params, std::stop_token stop, Image& out) {
+    prepare(guided.size, source.size, {});
+    const Edge edge = edgeOf(params.threshold, params.softness);
+    forEachRow(source, guided, stop, [&](const Row& row) {
         const std::uint8_t* rgba = row.rgba;
         for (int x = 0; x < source.size.width; ++x, rgba += 4) {
-            out.row(row.y)[x] = std::uint8_t(shapeAlpha(row.field.alpha(x, rgba), edge) * float(rgba[3]) + 0.5F);
+            out.row(row.y)[x] = std::uint8_t(shapeAlpha(row.guided.alpha(x, rgba), edge) * float(rgba[3]) + 0.5F);
         }
     });
 }
 
-Image compositeOver(
-    const ImageView& source, const Planes& fields, const Look& look, const Image* plate, std::stop_token stop) {
+Image compositeOver(const ImageView& source,
+                    const Planes& guided,
+                    const CompositeParams& params,
+                    const Image* plate,
+                    std::stop_token stop) {
     Image out(source.size, PixelFormat::rgba8);
-    Compositor().over(source, fields, look, plate, stop, out);
+    Compositor().over(source, guided, params, plate, stop, out);
     return out;
 }
 
-Image renderMatte(const ImageView& source, const Planes& fields, const Look& look, std::stop_token stop) {
+Image renderMatte(const ImageView& source, const Planes& guided, const CompositeParams& params, std::stop_token stop) {
     Image out(source.size, PixelFormat::gray8);
-    Compositor().matte(source, fields, look, stop, out);
+    Compositor().matte(source, guided, params, stop, out);
     return out;
 }
 

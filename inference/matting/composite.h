@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last step on the CPU: every pixel's alpha and colour from the field, mixed in linear light. Any thread.
+// The last step on the CPU: every pixel's alpha and colour from the coefficients, mixed in linear light. Any thread.
 #pragma once
 
 #include <stop_token>
 #include <vector>
 
+#include "inference/core/composite_params.h"
 #include "inference/core/image.h"
-#include "inference/core/look.h"
-#include "inference/matting/sides.h"
 #include "inference/matting/source_rows.h"
+#include "inference/matting/trimap.h"
 
 namespace matte {
 
@@ -16,19 +16,20 @@ namespace matte {
 /// time.
 class Compositor {
 public:
-    /// `source` (any format but gray8) over `look.background` -> `out`, rgba8 of the same size. `fields` is
-    /// [h, w, field::kChannels] as in refine.h; `plate` is the background picture at the source's size for Kind::image,
-    /// else null. Throws Cancelled.
+    /// `source` (any format but gray8) over `params.background` -> `out`, rgba8 of the same size. `guided` is
+    /// [h, w, guided::kChannels] as in guided_filter.h; `plate` is the background picture at the source's size for
+    /// Kind::image, else null. Throws Cancelled.
     void over(const ImageView& source,
-              const Planes& fields,
-              const Look& look,
+              const Planes& guided,
+              const CompositeParams& params,
               const Image* plate,
               std::stop_token stop,
               Image& out);
     /// The matte alone at `source`'s size, gray8, where the camera saw it. Throws Cancelled.
-    void matte(const ImageView& source, const Planes& fields, const Look& look, std::stop_token stop, Image& out);
+    void matte(
+        const ImageView& source, const Planes& guided, const CompositeParams& params, std::stop_token stop, Image& out);
 
-    /// Where a pixel lies between the field's points along one axis.
+    /// Where a pixel lies between the coefficients' points along one axis.
     struct Tap {
         int first = 0, second = 0;
         float amount = 0;
@@ -37,26 +38,29 @@ public:
 private:
     /// What one thread works with.
     struct Worker {
-        std::vector<float> field;        ///< a row of the field, where the person stands
+        std::vector<float> guided;       ///< a row of the coefficients, where the person stands
         std::vector<float> room;         ///< and one as the camera saw it
         std::vector<std::uint8_t> rgba;  ///< a row of the picture
         PlacedRows placed;
     };
-    void prepare(Size points, Size picture, const Stand& stand);
+    void prepare(Size points, Size picture, const SubjectTransform& transform);
     template <typename RowWork>
-    void forEachRow(const ImageView& source, const Planes& fields, const std::stop_token& stop, const RowWork& work);
+    void forEachRow(const ImageView& source, const Planes& guided, const std::stop_token& stop, const RowWork& work);
 
     Size points_, picture_;
-    Stand stand_;
+    SubjectTransform transform_;
     bool asSeen_ = true, isMoved_ = false;  ///< isMoved_: more than mirrored
     std::vector<Tap> across_, down_, roomAcross_, roomDown_;
     std::vector<Worker> workers_;
-    Sides sides_;
+    Trimap sides_;
 };
 
 /// The same for one picture.
-Image compositeOver(
-    const ImageView& source, const Planes& fields, const Look& look, const Image* plate, std::stop_token stop);
-Image renderMatte(const ImageView& source, const Planes& fields, const Look& look, std::stop_token stop);
+Image compositeOver(const ImageView& source,
+                    const Planes& guided,
+                    const CompositeParams& params,
+                    const Image* plate,
+                    std::stop_token stop);
+Image renderMatte(const ImageView& source, const Planes& guided, const CompositeParams& params, std::stop_token stop);
 
 }  // namespace matte

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "inference/core/composite_params.h"
 #include "inference/core/image.h"
-#include "inference/core/look.h"
 
 namespace matte {
 
@@ -22,7 +22,7 @@ Planes resampleToPlanes(const ImageView& source, Size size);
 /// has no say.
 Image resampleToImage(const ImageView& source, Size size);
 
-/// Linear interpolation of a field to `size`.
+/// Linear interpolation of `source` to `size`.
 Planes resamplePlanes(const Planes& source, Size size);
 
 /// Which part of a picture shows in a frame, and where in the frame it comes to lie. A picture of another shape than

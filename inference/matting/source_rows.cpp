@@ -121,13 +121,13 @@ PlacedRows::Tap PlacedRows::tapAt(float at, int pixels) {
     return tap;
 }
 
-void PlacedRows::prepare(Size picture, const Place& place) {
+void PlacedRows::prepare(Size picture, const InverseMapping& mapping) {
     picture_ = picture;
-    place_ = place;
+    mapping_ = mapping;
     const auto width = std::size_t(picture.width);
     across_.resize(width);
     for (std::size_t x = 0; x < width; ++x) {
-        across_[x] = tapAt(seenAt(place.perX, place.fromX, int(x), picture.width), picture.width);
+        across_[x] = tapAt(seenAt(mapping.perX, mapping.fromX, int(x), picture.width), picture.width);
     }
     whole_ = std::ranges::all_of(across_, [](const Tap& tap) { return tap.amount == 0; });
     for (auto* row : {&above_, &below_, &out_}) row->resize((width + 1) * 4);
@@ -149,7 +149,7 @@ void PlacedRows::mixRows(const std::uint8_t* above, const std::uint8_t* below, f
 
 const std::uint8_t* PlacedRows::row(const ImageView& source, int y) {
     const int width = picture_.width;
-    const Tap down = tapAt(seenAt(place_.perY, place_.fromY, y, picture_.height), picture_.height);
+    const Tap down = tapAt(seenAt(mapping_.perY, mapping_.fromY, y, picture_.height), picture_.height);
     if (!down.seen) {
         std::ranges::fill(out_, std::uint8_t(0));
         return out_.data();

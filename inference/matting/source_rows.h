@@ -25,12 +25,12 @@ private:
 /// Whether every pixel's alpha is 255.
 bool isOpaque(const std::uint8_t* rgba, int width);
 
-/// Rows of a picture as they are shown when the person stands at `place`: sampled linearly, colours weighted by their
+/// Rows of a picture as they are shown when the person stands at `mapping`: sampled linearly, colours weighted by their
 /// alpha, and transparent where nothing was seen. One thread.
 class PlacedRows {
 public:
     /// Allocates where the picture's size is new.
-    void prepare(Size picture, const Place& place);
+    void prepare(Size picture, const InverseMapping& mapping);
     /// Row y of what is shown, valid until the next call.
     const std::uint8_t* row(const ImageView& source, int y);
 
@@ -44,7 +44,7 @@ private:
     void mixRows(const std::uint8_t* above, const std::uint8_t* below, float amount);
 
     Size picture_;
-    Place place_;
+    InverseMapping mapping_;
     bool whole_ = false;  ///< every tap is one whole pixel
     std::vector<Tap> across_;
     std::vector<std::uint8_t> above_, below_, out_;

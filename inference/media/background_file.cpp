@@ -33,12 +33,13 @@ std::shared_ptr<const Image> firstFrame(const fs::path& path, const std::stop_to
     settings.paced = false;
     const auto source = openVideo(path, settings);
     if (source->info().size.pixels() > kLargestVideo) {
-        throw Error(Area::input, path.string() + " has larger pictures than 7680x4320: scale the video down first.");
+        throw Error(ErrorCategory::input,
+                    path.string() + " has larger pictures than 7680x4320: scale the video down first.");
     }
     const auto frame = source->read(stop);
     stopIfAsked(stop);
     if (!frame) {
-        throw Error(Area::input, path.string() + " has no picture that can be read: choose another video.");
+        throw Error(ErrorCategory::input, path.string() + " has no picture that can be read: choose another video.");
     }
     const Image& bgr = *frame->image;
     auto image = std::make_shared<Image>(bgr.size(), PixelFormat::rgba8);

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <stop_token>
 
-#include "inference/core/look.h"
+#include "inference/core/composite_params.h"
 
 namespace matte {
 

@@ -1,69 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/media/detached_source.h"
 
-#include <condition_variable>
 #include <exception>
-#include <mutex>
 #include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "inference/core/error.h"
+#include "inference/core/mailbox.h"
+#include "inference/core/thread.h"
 
 namespace matte {
 namespace {
 
+/// Of the source on its thread: what it is, and a frame once one was asked for; or why there is none.
+struct Answer {
+    SourceInfo info;
+    std::optional<Frame> frame;  ///< empty at the source's end
+    std::exception_ptr fault;    ///< of opening or of reading
+};
+
 /// What the two threads share: one asks, the other answers. It lives until both have let go.
 struct Exchange {
-    std::mutex mutex;  // guards everything but `left`
-    std::condition_variable_any changed;
-    bool isOpen = false;
-    bool isAsked = false;     // for a frame
-    bool isAnswered = false;  // with a frame, with the source's end, or with a fault
-    std::optional<Frame> frame;
-    std::exception_ptr fault;  // of opening or of reading
-    SourceInfo info;
-    std::stop_source left;  // nobody waits any more
-
-    void answer(std::optional<Frame> read, std::exception_ptr why) {
-        {
-            const std::lock_guard lock(mutex);
-            frame = std::move(read);
-            fault = std::move(why);
-            isAnswered = true;
-        }
-        changed.notify_all();
-    }
+    struct Question {};
+    Mailbox<Question> questions;  ///< for a frame each
+    Mailbox<Answer> answers;      ///< the first once the source is open
+    std::stop_source left;        ///< nobody waits any more
 };
 
 /// The thread's work, from opening to closing.
-void serve(const std::shared_ptr<Exchange>& shared,
-           const std::function<std::unique_ptr<FrameSource>(std::stop_token)>& open) {
-    const std::stop_token left = shared->left.get_token();
-    try {
-        const auto source = open(left);
-        {
-            const std::lock_guard lock(shared->mutex);
-            shared->info = source->info();
-            shared->isOpen = true;
+void serve(Exchange& shared, const std::function<std::unique_ptr<FrameSource>(std::stop_token)>& open) {
+    const std::stop_token left = shared.left.get_token();
+    const auto answer = [&](const auto& work) {
+        Answer made;
+        try {
+            work(made);
+        } catch (...) {
+            made.fault = std::current_exception();
         }
-        shared->changed.notify_all();
-        for (;;) {
-            {
-                std::unique_lock lock(shared->mutex);
-                shared->changed.wait(lock, left, [&] { return shared->isAsked; });
-                if (left.stop_requested()) return;
-                shared->isAsked = false;
-            }
-            try {
-                shared->answer(source->read(left), nullptr);
-            } catch (...) {
-                shared->answer(std::nullopt, std::current_exception());
-            }
-        }
-    } catch (...) {
-        shared->answer(std::nullopt, std::current_exception());
+        const bool isGood = !made.fault;
+        shared.answers.put(std::move(made));
+        return isGood;
+    };
+    std::unique_ptr<FrameSource> source;
+    const bool isOpen = answer([&](Answer& made) {
+        source = open(left);
+        made.info = source->info();
+    });
+    for (Exchange::Question question; isOpen;) {
+        shared.questions.take(question, left);
+        answer([&](Answer& made) { made.frame = source->read(left); });
     }
 }
 
@@ -74,54 +61,47 @@ public:
     DetachedSource(const DetachedSource&) = delete;
     DetachedSource& operator=(const DetachedSource&) = delete;
 
+    /// Waits until the source is open. Throws what opening threw, and Cancelled.
+    void open(const std::stop_token& stop) { info_ = answer(stop).info; }
+
     std::optional<Frame> read(std::stop_token stop) override {
-        std::unique_lock lock(shared_->mutex);
         // One that stopped waiting before gets what was read for it then.
-        if (!std::exchange(isUnderWay_, true)) {
-            shared_->isAsked = true;
-            shared_->changed.notify_all();
+        if (!std::exchange(isUnderWay_, true)) shared_->questions.put({});
+        try {
+            return answer(stop).frame;
+        } catch (const Cancelled&) {
+            if (stop.stop_requested()) return std::nullopt;
+            throw;
         }
-        shared_->changed.wait(lock, stop, [this] { return shared_->isAnswered; });
-        if (stop.stop_requested()) return std::nullopt;
-        shared_->isAnswered = isUnderWay_ = false;
-        if (const auto fault = std::exchange(shared_->fault, nullptr)) std::rethrow_exception(fault);
-        return std::exchange(shared_->frame, std::nullopt);
     }
-    [[nodiscard]] SourceInfo info() const override {
-        const std::lock_guard lock(shared_->mutex);
-        return shared_->info;
-    }
+    [[nodiscard]] SourceInfo info() const override { return info_; }
 
 private:
+    Answer answer(const std::stop_token& stop) {
+        Answer taken;
+        shared_->answers.take(taken, stop);
+        isUnderWay_ = false;
+        if (taken.fault) std::rethrow_exception(taken.fault);
+        return taken;
+    }
+
     const std::shared_ptr<Exchange> shared_;
+    SourceInfo info_;
     bool isUnderWay_ = false;  // asked for, and not taken yet
 };
 
 /// Where a source that was opened is handed over. It goes with the last of the two threads.
 struct Handover {
-    std::mutex mutex;  // guards everything but `left`
-    std::condition_variable_any changed;
-    bool isDone = false;
-    std::unique_ptr<FrameSource> source;
-    std::exception_ptr fault;
-    std::stop_source left;  // nobody waits any more
-
-    void put(std::unique_ptr<FrameSource> opened, std::exception_ptr why) {
-        {
-            const std::lock_guard lock(mutex);
-            source = std::move(opened);
-            fault = std::move(why);
-            isDone = true;
-        }
-        changed.notify_all();
-    }
+    Mailbox<std::unique_ptr<FrameSource>> opened;
+    std::stop_source left;  ///< nobody waits any more
 };
 
 void startDetached(std::function<void()> work) {
     try {
         std::thread(std::move(work)).detach();
     } catch (const std::system_error&) {
-        throw Error(Area::source, "The source can't be opened because too much is running: close other programs.");
+        throw Error(ErrorCategory::source,
+                    "The source can't be opened because too much is running: close other programs.");
     }
 }
 
@@ -131,11 +111,8 @@ std::unique_ptr<FrameSource> openDetached(std::function<std::unique_ptr<FrameSou
                                           const std::stop_token& stop) {
     const auto shared = std::make_shared<Exchange>();
     auto source = std::make_unique<DetachedSource>(shared);  // left behind, when this throws
-    startDetached([shared, open = std::move(open)] { serve(shared, open); });
-    std::unique_lock lock(shared->mutex);
-    shared->changed.wait(lock, stop, [&] { return shared->isOpen || shared->isAnswered; });
-    stopIfAsked(stop);
-    if (shared->fault) std::rethrow_exception(shared->fault);
+    startDetached([shared, open = std::move(open)] { guarded([&] { serve(*shared, open); }, untold); });
+    source->open(stop);
     return source;
 }
 
@@ -144,19 +121,19 @@ std::unique_ptr<FrameSource> openOrLeave(std::function<std::unique_ptr<FrameSour
     const auto shared = std::make_shared<Handover>();
     startDetached([shared, open = std::move(open)] {
         try {
-            shared->put(open(shared->left.get_token()), nullptr);
+            shared->opened.put(open(shared->left.get_token()));
         } catch (...) {
-            shared->put(nullptr, std::current_exception());
+            shared->opened.fail(std::current_exception());
         }
     });
-    std::unique_lock lock(shared->mutex);
-    shared->changed.wait(lock, stop, [&] { return shared->isDone; });
-    if (stop.stop_requested()) {
+    std::unique_ptr<FrameSource> source;
+    try {
+        shared->opened.take(source, stop);
+    } catch (...) {
         shared->left.request_stop();
-        throw Cancelled{};
+        throw;
     }
-    if (shared->fault) std::rethrow_exception(shared->fault);
-    return std::move(shared->source);
+    return source;
 }
 
 }  // namespace matte

@@ -19,9 +19,10 @@ std::vector<std::filesystem::path> picturesIn(const std::filesystem::path& folde
         std::error_code unknown;
         if (hasImageExtension(entry->path()) && entry->is_regular_file(unknown)) pictures.push_back(entry->path());
     }
-    if (error) throw Error(Area::input, "The folder " + folder.string() + " can't be read: look at its permissions.");
+    if (error)
+        throw Error(ErrorCategory::input, "The folder " + folder.string() + " can't be read: look at its permissions.");
     if (pictures.empty()) {
-        throw Error(Area::input, "There is no picture in the folder " + folder.string() + ": choose another.");
+        throw Error(ErrorCategory::input, "There is no picture in the folder " + folder.string() + ": choose another.");
     }
     std::sort(pictures.begin(), pictures.end());
     return pictures;

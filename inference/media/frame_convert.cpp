@@ -110,8 +110,8 @@ PixelFormat frameFormat(Encoding encoding) {
         case Encoding::bgra:
         case Encoding::rgba: return PixelFormat::rgba8;
         default:
-            throw Error(Area::source, "The camera sends " + nameOf(encoding) +
-                                          ", which can't be read: choose another format in its settings.");
+            throw Error(ErrorCategory::source, "The camera sends " + nameOf(encoding) +
+                                                   ", which can't be read: choose another format in its settings.");
     }
 }
 

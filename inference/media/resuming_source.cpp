@@ -32,7 +32,7 @@ std::optional<Frame> ResumingSource::read(std::stop_token stop) {
             }
             return frame;
         } catch (const Error& error) {
-            if (error.area != Area::source) throw;
+            if (error.category != ErrorCategory::source) throw;
             lose(error.what());
         }
     }
@@ -50,7 +50,7 @@ bool ResumingSource::reopen(const std::stop_token& stop) {
     } catch (const Cancelled&) {
         return false;
     } catch (const Error& error) {
-        if (error.area != Area::source) throw;
+        if (error.category != ErrorCategory::source) throw;
         lose(error.what());
         return false;
     }

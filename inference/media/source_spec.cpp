@@ -18,7 +18,7 @@ constexpr double kMostRate = 1000;
 constexpr std::array<std::string_view, 8> kSchemes{"http", "https", "rtsp", "rtsps", "rtmp", "udp", "tcp", "srt"};
 
 [[noreturn]] void refuse(const std::string& sentence) {
-    throw Error(Area::usage, sentence);
+    throw Error(ErrorCategory::usage, sentence);
 }
 
 /// All of `text` as a number.

@@ -29,15 +29,15 @@ std::filesystem::path dataFile(const std::filesystem::path& name) {
         if (std::filesystem::exists(folder / name, error)) return folder / name;
         searched += (searched.empty() ? "" : ", ") + folder.string();
     }
-    throw Error(Area::input, "The file " + name.string() + " is in none of the data folders (" + searched +
-                                 "): install the program again or set MATTE_DATA.");
+    throw Error(ErrorCategory::input, "The file " + name.string() + " is in none of the data folders (" + searched +
+                                          "): install the program again or set MATTE_DATA.");
 }
 
 std::filesystem::path defaultModel() {
     try {
         return dataFile("models/portrait.safetensors");
     } catch (const Error& error) {
-        throw Error(Area::model, error.what());
+        throw Error(ErrorCategory::model, error.what());
     }
 }
 
@@ -50,7 +50,7 @@ std::filesystem::path findModel(const std::string& word) {
     try {
         return dataFile("models/" + word + ".safetensors");
     } catch (const Error&) {
-        throw Error(Area::model,
+        throw Error(ErrorCategory::model,
                     "There is no model named " + word + ": name a .safetensors file, portrait or portrait-lite.");
     }
 }

@@ -26,9 +26,10 @@ Safetensors readModel(const std::string& word) {
     const std::vector<std::uint8_t> bytes = Safetensors::bytesOf(path);
     const std::string sum = path == word ? std::string() : sumOf(path.filename().string());
     if (!sum.empty() && sum != sha256(bytes)) {
-        throw Error(Area::model, "The model '" + path.string() +
-                                     "' is damaged, or belongs to another version of the program (its SHA-256 is "
-                                     "another): install the program again, or choose another model.");
+        throw Error(ErrorCategory::model,
+                    "The model '" + path.string() +
+                        "' is damaged, or belongs to another version of the program (its SHA-256 is "
+                        "another): install the program again, or choose another model.");
     }
     return Safetensors::parse(bytes, path.string());
 }

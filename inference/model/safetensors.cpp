@@ -30,7 +30,7 @@ std::size_t bytesPerElement(const std::string& dtype) {
 }
 
 [[noreturn]] void refuse(const std::string& file, const std::string& why) {
-    throw Error(Area::model,
+    throw Error(ErrorCategory::model,
                 "The model '" + file + "' can't be used: " + why + ". Take another file or export the model again.");
 }
 

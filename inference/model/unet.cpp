@@ -22,7 +22,7 @@ public:
     explicit Reader(const Safetensors& file) : file_(file) {}
 
     [[noreturn]] void refuse(const std::string& why) const {
-        throw Error(Area::model,
+        throw Error(ErrorCategory::model,
                     "The model '" + file_.name() + "' can't be used: " + why +
                         ". Matte runs U-Nets of 3 to 8 levels; see resources/README.md for the names and shapes.");
     }
@@ -229,8 +229,8 @@ private:
 }  // namespace
 
 int Filter::side() const {
-    const std::size_t area = weights.size() / (std::size_t(outChannels) * std::size_t(inChannels));
-    return int(std::lround(std::sqrt(double(area))));
+    const std::size_t category = weights.size() / (std::size_t(outChannels) * std::size_t(inChannels));
+    return int(std::lround(std::sqrt(double(category))));
 }
 
 UNet UNet::load(const Safetensors& file) {

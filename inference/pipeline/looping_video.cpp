@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "inference/core/error.h"
-#include "inference/core/guard.h"
+#include "inference/core/thread.h"
 #include "inference/media/background_file.h"
 #include "inference/media/detached_source.h"
 
@@ -13,14 +13,14 @@ namespace matte {
 
 LoopingVideo::LoopingVideo(std::string path, PixelMemory memory, Open open)
     : path_(std::move(path)), memory_(memory), open_(std::move(open)) {
-    const auto tell = [this](const char* sentence, Area) {
+    const auto tell = [this](const char* sentence, ErrorCategory) {
         const std::scoped_lock lock(mutex_);
         problem_ = sentence;
     };
     guarded(
         [&] {
             thread_ = startThread(
-                "the video behind", Area::source, [this](const std::stop_token& stop) { play(stop); }, tell);
+                "the video behind", ErrorCategory::source, [this](const std::stop_token& stop) { play(stop); }, tell);
         },
         tell);
 }
@@ -65,7 +65,7 @@ bool LoopingVideo::playFile(const std::stop_token& stop) {
     const auto source = openOrLeave(
         [open = open_, path = path_, settings](const std::stop_token&) { return open(path, settings); }, stop);
     if (source->info().size.pixels() > kLargestVideo) {
-        throw Error(Area::input, path_ + " has larger pictures than 7680x4320: scale the video down first.");
+        throw Error(ErrorCategory::input, path_ + " has larger pictures than 7680x4320: scale the video down first.");
     }
     int frames = 0;
     std::chrono::duration<double> last{-1};
@@ -79,7 +79,7 @@ bool LoopingVideo::playFile(const std::stop_token& stop) {
     if (stop.stop_requested()) return false;
     tellLoss(*source);
     if (frames == 0) {
-        throw Error(Area::input, path_ + " has no picture that can be read: choose another video.");
+        throw Error(ErrorCategory::input, path_ + " has no picture that can be read: choose another video.");
     }
     return frames > 1;  // a single picture stays as it is
 }

@@ -4,7 +4,7 @@
 // into pictures that are used again. Any thread.
 //
 //     LoopingVideo video("waves.mp4", engine.frameMemory());
-//     if (auto picture = video.newest()) look.background.image = picture;
+//     if (auto picture = video.newest()) params.background.image = picture;
 #pragma once
 
 #include <filesystem>

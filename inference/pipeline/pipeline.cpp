@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "inference/core/error.h"
-#include "inference/core/guard.h"
+#include "inference/core/thread.h"
 #include "inference/pipeline/capturing_source.h"
 
 namespace matte {
@@ -35,9 +35,9 @@ Pipeline::Pipeline(MakeEngine makeEngine, std::function<void()> onNews)
     : onNews_(std::move(onNews)),
       makeEngine_(std::move(makeEngine)),
       worker_(startThread(
-          "live pictures", Area::engine, [this](const std::stop_token& quit) { work(quit); }, untold)),
+          "live pictures", ErrorCategory::engine, [this](const std::stop_token& quit) { work(quit); }, untold)),
       capturer_(startThread(
-          "live pictures", Area::source, [this](const std::stop_token& quit) { capture(quit); }, untold)) {}
+          "live pictures", ErrorCategory::source, [this](const std::stop_token& quit) { capture(quit); }, untold)) {}
 
 Pipeline::~Pipeline() {
     {
@@ -91,14 +91,14 @@ void Pipeline::retrySource() {
     if (source_) source_->retryNow();
 }
 
-void Pipeline::setLook(const Look& look) {
+void Pipeline::setParams(const CompositeParams& params) {
     {
         const std::scoped_lock lock(mutex_);
-        if (look == look_) return;
-        const Background& behind = look.background;
+        if (params == params_) return;
+        const Background& behind = params.background;
         if (video_ && (!moves(behind) || behind.imagePath != video_->path())) video_->end();
-        look_ = look;
-        lookChanged_ = true;
+        params_ = params;
+        paramsChanged_ = true;
     }
     wake_.notify_all();
 }
@@ -155,7 +155,7 @@ bool Pipeline::recording() const {
 
 std::shared_ptr<const LivePicture> Pipeline::newest() const {
     const std::scoped_lock lock(mutex_);
-    return shown_ && !status_.personHidden ? shown_ : curtained_;
+    return shown_ && !status_.personHidden ? shown_ : placeholderPicture_;
 }
 
 LiveStatus Pipeline::status() const {
@@ -176,7 +176,8 @@ LiveStatistics Pipeline::statistics() const {
 void Pipeline::presented(const LivePicture& live, double ms) {
     const auto now = Clock::now();
     const std::scoped_lock lock(mutex_);
-    if (!live.curtain) meter_.presented(now, live.repeated ? std::nullopt : std::optional(live.captured), float(ms));
+    if (!live.placeholder)
+        meter_.presented(now, live.repeated ? std::nullopt : std::optional(live.captured), float(ms));
     if (!trace_) return;
     const auto begin = now - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(ms));
     trace_->add("window", "present", begin, now, live.frame);
@@ -193,10 +194,10 @@ void Pipeline::capture(const std::stop_token& quit) {
             if (quit.stop_requested()) return;
             opening = std::exchange(opening_, std::nullopt);
         }
-        const auto failed = [&](const char* sentence, Area area) {
-            tell(opening->generation, State::ended, sentence, {}, area);
+        const auto failed = [&](const char* sentence, ErrorCategory category) {
+            tell(opening->generation, State::ended, sentence, {}, category);
         };
-        guarded([&] { readFrom(*opening); }, failed, Area::source);
+        guarded([&] { readFrom(*opening); }, failed, ErrorCategory::source);
     }
 }
 
@@ -219,37 +220,38 @@ void Pipeline::readFrom(const Opening& opening) {
     {
         const std::scoped_lock lock(mutex_);
         source_ = source;
-        if (curtained_) before = curtained_->picture->size();
+        if (placeholderPicture_) before = placeholderPicture_->picture->size();
     }
     const auto read = [&] {
-        if (before) hangCurtain(*before);
+        if (before) showPlaceholder(*before);
         while (const auto frame = source->read(opening.stop)) {
             if (!std::exchange(running, true)) tell(generation, State::running, "", source->info());
-            hangCurtain(frame->image->size());
+            showPlaceholder(frame->image->size());
             post(*frame, generation);
         }
         if (!opening.stop.stop_requested()) tell(generation, State::ended, "", source->info());
     };
-    const auto failed = [&](const char* sentence, Area area) {
-        tell(generation, State::ended, sentence, {}, area);  // a file that can't be read will not come back
+    const auto failed = [&](const char* sentence, ErrorCategory category) {
+        tell(generation, State::ended, sentence, {}, category);  // a file that can't be read will not come back
     };
-    guarded(read, failed, Area::source);
+    guarded(read, failed, ErrorCategory::source);
     const std::scoped_lock lock(mutex_);
     source_.reset();
 }
 
 /// Here rather than where the background changes: laying a picture takes longer than the GUI thread has, and the worker
 /// may be stuck in the engine.
-void Pipeline::hangCurtain(Size size) {
+void Pipeline::showPlaceholder(Size size) {
     const Background background = [this] {
         const std::scoped_lock lock(mutex_);
-        return look_.background;
+        return params_.background;
     }();
-    auto picture = curtain_.over(background, size);
+    auto picture = placeholder_.over(background, size);
     {
         const std::scoped_lock lock(mutex_);
-        if (curtained_ && curtained_->picture == picture) return;
-        curtained_ = std::make_shared<LivePicture>(LivePicture{std::move(picture), 0, Clock::now(), true, false});
+        if (placeholderPicture_ && placeholderPicture_->picture == picture) return;
+        placeholderPicture_ =
+            std::make_shared<LivePicture>(LivePicture{std::move(picture), 0, Clock::now(), true, false});
     }
     onNews_();
 }
@@ -265,15 +267,18 @@ void Pipeline::post(const Frame& frame, std::uint64_t generation) {
     wake_.notify_all();
 }
 
-void Pipeline::tell(
-    std::uint64_t generation, State state, const std::string& problem, const SourceInfo& source, Area area) {
+void Pipeline::tell(std::uint64_t generation,
+                    State state,
+                    const std::string& problem,
+                    const SourceInfo& source,
+                    ErrorCategory category) {
     {
         const std::scoped_lock lock(mutex_);
         if (generation != generation_ || status_.state == State::stopped) return;
         if (state == State::ended && video_) video_->end();
         status_.state = state;
         status_.sourceProblem = problem;
-        status_.sourceArea = area;
+        status_.sourceCategory = category;
         if (problem.empty()) status_.source = source;
     }
     onNews_();
@@ -297,19 +302,18 @@ void Pipeline::work(const std::stop_token& quit) {
         goesOn = order.has_value();
         if (order) carryOut(*order);
     };
-    while (goesOn) guarded(doNext, [this](const char* sentence, Area area) { engineFailed(sentence, area); });
+    while (goesOn)
+        guarded(doNext, [this](const char* sentence, ErrorCategory category) { engineFailed(sentence, category); });
     engine_.reset();  // on the thread that it was made on
 }
 
 /// Waits while there is nothing to do; null when the program ends.
 std::optional<Pipeline::Order> Pipeline::nextOrder(const std::stop_token& quit) {
+    const std::size_t slots = engine_ ? std::size_t(engine_->slots()) : 1;
     std::unique_lock lock(mutex_);
     const auto measures = [&] { return engine_ && ratesWanted_ && !rates_; };
-    const auto slotFree = [&] {
-        if (!engine_) return true;
-        // What is under way would be measured with the device.
-        return underWay_.size() < std::size_t(measures() ? 1 : engine_->slots());
-    };
+    // What is under way would be measured with the device.
+    const auto slotFree = [&] { return underWay_.size() < (measures() ? 1 : slots); };
     const auto somethingToDo = [&] {
         return (engineWanted_ && makeAnew_) || (slotFree() && waiting_) || onceMore() || measures();
     };
@@ -322,7 +326,7 @@ std::optional<Pipeline::Order> Pipeline::nextOrder(const std::stop_token& quit) 
     }
     if (quit.stop_requested()) return std::nullopt;
     order.generation = generation_;
-    order.look = look_;
+    order.params = params_;
     playBehind(order);
     order.timeLayers = timeLayers_;
     order.trace = trace_;
@@ -340,17 +344,17 @@ std::optional<Pipeline::Order> Pipeline::nextOrder(const std::stop_token& quit) 
     if (!order.frame) return order;
     order.alone = std::exchange(cutoutWanted_, false);
     if (order.alone) {
-        order.look.background.kind = Background::Kind::transparent;
+        order.params.background.kind = Background::Kind::transparent;
     } else {
-        lookChanged_ = false;
+        paramsChanged_ = false;
     }
     return order;
 }
 
-/// Begins, keeps or ends the video behind the person, and takes its newest picture. Before its first one the look's own
-/// stands there, or its colour. With the lock held.
+/// Begins, keeps or ends the video behind the person, and takes its newest picture. Before its first one the
+/// parameters' own stands there, or its colour. With the lock held.
 void Pipeline::playBehind(Order& order) {
-    const Background& background = order.look.background;
+    const Background& background = order.params.background;
     const bool on = status_.state != State::stopped && status_.state != State::ended;
     const bool wanted = engine_ && on && moves(background);
     if (video_ && (!wanted || video_->hasEnded() || video_->path() != background.imagePath)) {
@@ -358,14 +362,14 @@ void Pipeline::playBehind(Order& order) {
     }
     if (wanted && !video_) video_ = std::make_shared<LoopingVideo>(background.imagePath, frameMemory_);
     status_.backgroundProblem = video_ ? video_->problem() : std::string();
-    if (auto picture = video_ ? video_->newest() : nullptr) order.look.background.image = std::move(picture);
+    if (auto picture = video_ ? video_->newest() : nullptr) order.params.background.image = std::move(picture);
 }
 
-/// The last frame: its look changed, or its cut-out is wanted, and no newer one came. Never of a source that was
+/// The last frame: the parameters changed, or its cut-out is wanted, and no newer one came. Never of a source that was
 /// stopped. With the lock held.
 bool Pipeline::onceMore() const {
     if (status_.state == State::stopped) return false;
-    return (lookChanged_ || cutoutWanted_) && last_ && underWay_.empty() && generation_ == workingOn_;
+    return (paramsChanged_ || cutoutWanted_) && last_ && underWay_.empty() && generation_ == workingOn_;
 }
 
 void Pipeline::carryOut(Order& order) {
@@ -375,24 +379,26 @@ void Pipeline::carryOut(Order& order) {
         engine_ = makeEngine_();
         timingLayers_ = false;
         layersFor_ = {};
+        const PixelMemory memory = engine_->frameMemory();
+        EngineInfo info = engine_->info();
         const std::scoped_lock lock(mutex_);
         engineMissing_ = false;
         engineTried_ = true;
-        frameMemory_ = engine_->frameMemory();
+        frameMemory_ = memory;
         if (video_) video_->end();  // its frames belong into the new engine's memory
         rates_.reset();
         status_.engineProblem.clear();
-        tellEngine(Clock::now());
+        tellEngine(std::move(info));
     }
     if (order.makeEngine) wake_.notify_all();
     if (order.generation != workingOn_) {
-        if (engine_) engine_->forget();
+        if (engine_) engine_->reset();
         underWay_.clear();
         last_.reset();
         layersFor_ = {};
         workingOn_ = order.generation;
     }
-    if (!engine_) return;  // it could not be made: status says why, and the curtain hangs
+    if (!engine_) return;  // it could not be made: status says why, and the placeholder hangs
     if (order.timeLayers != timingLayers_) engine_->timeLayers(timingLayers_ = order.timeLayers);
     if (order.measureRates) measureRates();
     if (order.frame) {
@@ -405,12 +411,12 @@ void Pipeline::carryOut(Order& order) {
 void Pipeline::submit(const Order& order) {
     last_ = order.frame;
     underWay_.push_back(
-        {order.frame->number, Clock::now(), order.waitMs, order.repeated, order.alone, order.look.fineDetail});
+        {order.frame->number, Clock::now(), order.waitMs, order.repeated, order.alone, order.params.fineDetail});
     if (order.trace && order.waitMs && order.waitBegan < order.waitEnded) {
         order.trace->add("worker", "capture wait", order.waitBegan, order.waitEnded, order.frame->number);
     }
     const Trace::Span span(order.trace.get(), "worker", "submit", order.frame->number);
-    engine_->submit(*order.frame, order.look);
+    engine_->submit(*order.frame, order.params);
 }
 
 void Pipeline::deliver(const Order& order) {
@@ -423,28 +429,32 @@ void Pipeline::deliver(const Order& order) {
     const auto now = Clock::now();
     if (order.trace) traceStages(*order.trace, output, now);
     const std::chrono::duration<float, std::milli> took = now - due.submitted;
+    const bool isStale = output.frame != due.frame;
+    const bool another = !isStale && std::exchange(fineDetail_, due.fineDetail) != due.fineDetail;
+    // The engine is asked without the lock, for which newest() may be waiting.
+    std::optional<std::vector<LayerInfo>> layers;
+    if (!isStale && (another || !(layersFor_ == output.picture->size()))) layers = engine_->layers();
+    std::optional<EngineInfo>
+        info;  // not for every frame: it copies text, and an engine that fell back says so in time
+    if (!isStale && now - engineTold_ > kEngineNews) info = engine_->info();
     {
         const std::scoped_lock lock(mutex_);
         if (order.generation != generation_) return;
-        if (output.frame != due.frame) {
+        if (isStale) {
             meter_.stale();
             return;
         }
-        if (due.fineDetail != fineDetail_) {  // times as with another engine
-            meter_.anotherEngine();
-            layersFor_ = {};
-            fineDetail_ = due.fineDetail;
-        }
-        if (!(layersFor_ == output.picture->size())) meter_.setLayers(engine_->layers());
+        if (another) meter_.anotherEngine();  // times as with another engine
+        if (layers) meter_.setLayers(std::move(*layers));
         layersFor_ = output.picture->size();
         if (due.waitMs) meter_.captureWait(*due.waitMs);
         meter_.frameOut(now, output, took.count());
-        if (now - engineTold_ > kEngineNews) tellEngine(now);
+        if (info) tellEngine(std::move(*info));
         status_.engineProblem.clear();
         status_.matteProblem = meter_.matteProblem(now);
         // The next start makes the engine anew, and its self-test tells whether the model broke meanwhile.
         engineMissing_ = engineMissing_ || output.matteFault == MatteFault::everything;
-        if (output.matteUsable()) {  // otherwise the last good composite stays, or the curtain
+        if (output.matteUsable()) {  // otherwise the last good composite stays, or the placeholder
             (due.alone ? cutout_ : shown_) = std::make_shared<LivePicture>(
                 LivePicture{std::move(output.picture), output.frame, output.captured, false, due.repeated});
         }
@@ -465,9 +475,8 @@ void Pipeline::measureRates() {
     rates_ = std::move(rates);
 }
 
-/// With the lock held. Not for every frame: it copies text, and an engine that fell back says so in time.
-void Pipeline::tellEngine(Clock::time_point now) {
-    EngineInfo info = engine_->info();
+/// With the lock held.
+void Pipeline::tellEngine(EngineInfo info) {
     if (info.name != status_.engine.name) {  // another engine took over: its layers are others
         if (!status_.engine.name.empty()) meter_.anotherEngine();
         layersFor_ = {};
@@ -475,11 +484,11 @@ void Pipeline::tellEngine(Clock::time_point now) {
     }
     if (info.warnings != status_.engine.warnings) layersFor_ = {};  // one may be that the network's input is another
     status_.engine = std::move(info);
-    engineTold_ = now;
+    engineTold_ = Clock::now();
 }
 
 /// The last good composite stays; what was under way is lost.
-void Pipeline::engineFailed(const std::string& sentence, Area area) {
+void Pipeline::engineFailed(const std::string& sentence, ErrorCategory category) {
     try {
         if (engine_) engine_->drop();
     } catch (const std::exception&) {
@@ -493,9 +502,9 @@ void Pipeline::engineFailed(const std::string& sentence, Area area) {
         engineMissing_ = engineMissing_ || !engine_;
         engineTried_ = true;
         status_.engineProblem = sentence;
-        status_.engineArea = area;
+        status_.engineCategory = category;
     }
-    wake_.notify_all();  // the source may open: what it gives is hidden behind the curtain
+    wake_.notify_all();  // the source may open: what it gives is hidden behind the placeholder
     onNews_();
 }
 

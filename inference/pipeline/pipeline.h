@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pipeline: live frames from a source through the engine to whoever shows them. Two threads of its own: one reads the
-// source into a box for one frame, where a newer frame replaces one that waits; the other keeps the engine's slots busy
-// and publishes the newest finished picture. It fails closed: without a usable matte the last good composite or the
-// background alone is shown, never the room.
+// source into a mailbox for one frame, where a newer frame replaces one that waits; the other keeps the engine's slots
+// busy and publishes the newest finished picture. It fails closed: without a usable matte the last good composite or
+// the background alone is shown, never the room.
 //
 //     Pipeline pipeline(makeEngine, [&] { post([&] { view.update(); }); });
 //     pipeline.start([](PixelMemory memory, std::stop_token stop) {
@@ -23,8 +23,8 @@
 #include "inference/core/error.h"
 #include "inference/engine/engine.h"
 #include "inference/media/resuming_source.h"
-#include "inference/pipeline/curtain.h"
 #include "inference/pipeline/looping_video.h"
+#include "inference/pipeline/privacy_placeholder.h"
 #include "inference/pipeline/statistics.h"
 #include "inference/pipeline/trace.h"
 
@@ -35,22 +35,24 @@ struct LivePicture {
     std::shared_ptr<const Picture> picture;
     std::uint64_t frame = 0;  ///< its number in its source
     std::chrono::steady_clock::time_point captured;
-    bool curtain = false;   ///< the background alone: the person is hidden, or there is no composite yet
-    bool repeated = false;  ///< its frame may have been shown before: in another look, or until the person was hidden
+    bool placeholder = false;  ///< the background alone: the person is hidden, or there is no composite yet
+    bool repeated =
+        false;  ///< its frame may have been shown before: in other parameters, or until the person was hidden
 };
 
 struct LiveStatus {
     enum class State { stopped = 1, opening, running, ended, lost };
-    State state = State::stopped;    ///< lost: it is opened again until it is back; ended: it is not
-    bool capturing = false;          ///< a source may be on, in any state: it is being opened, read or closed
-    SourceInfo source;               ///< while running and after
-    std::string sourceProblem;       ///< with State::lost, and ended before its end: what happened and what to do
-    Area sourceArea = Area::source;  ///< what sourceProblem is about: input for a file that can't be read
-    EngineInfo engine;               ///< once it is made
-    std::string engineProblem;       ///< why no new composites come; empty again with the next one
-    Area engineArea = Area::engine;  ///< what engineProblem is about
-    std::string matteProblem;        ///< why some frame of the last second is not shown, as LiveMeter says it
-    std::string backgroundProblem;   ///< why the video behind the person stands still, or what of it is missing
+    State state = State::stopped;  ///< lost: it is opened again until it is back; ended: it is not
+    bool capturing = false;        ///< a source may be on, in any state: it is being opened, read or closed
+    SourceInfo source;             ///< while running and after
+    std::string sourceProblem;     ///< with State::lost, and ended before its end: what happened and what to do
+    ErrorCategory sourceCategory =
+        ErrorCategory::source;  ///< what sourceProblem is about: input for a file that can't be read
+    EngineInfo engine;          ///< once it is made
+    std::string engineProblem;  ///< why no new composites come; empty again with the next one
+    ErrorCategory engineCategory = ErrorCategory::engine;  ///< what engineProblem is about
+    std::string matteProblem;       ///< why some frame of the last second is not shown, as LiveMeter says it
+    std::string backgroundProblem;  ///< why the video behind the person stands still, or what of it is missing
     bool personHidden = false;
 };
 
@@ -77,7 +79,7 @@ public:
     /// Closes the source; newest() and the statistics stay.
     void stop();
     /// From the next frame on; the last frame again when no newer one comes.
-    void setLook(const Look& look);
+    void setParams(const CompositeParams& params);
     /// The panic key: newest() is the background alone from the return of this call on.
     void hidePerson(bool hidden);
     /// The first time, what the engine's device reaches at best is measured too, in steps between the frames.
@@ -113,7 +115,7 @@ private:
         std::optional<float> waitMs;  ///< before it came; empty for a source's first and for one shown again
         bool repeated;                ///< LivePicture's
         bool alone;                   ///< without a background, for takeCutout()
-        bool fineDetail;              ///< Look's
+        bool fineDetail;              ///< CompositeParams's
     };
     /// What the worker is to do next.
     struct Order {
@@ -121,7 +123,7 @@ private:
         std::optional<Frame> frame;
         std::optional<float> waitMs;  ///< as in UnderWay
         std::chrono::steady_clock::time_point waitBegan, waitEnded;
-        Look look;
+        CompositeParams params;
         bool makeEngine = false, timeLayers = false, measureRates = false, repeated = false, alone = false;
         std::shared_ptr<Trace> trace;
         std::shared_ptr<LoopingVideo> ended;  ///< goes with the order, when nobody waits for the lock
@@ -130,12 +132,12 @@ private:
     void capture(const std::stop_token& quit);
     void readFrom(const Opening& opening);
     void post(const Frame& frame, std::uint64_t generation);
-    void hangCurtain(Size size);
+    void showPlaceholder(Size size);
     void tell(std::uint64_t generation,
               LiveStatus::State state,
               const std::string& problem,
               const SourceInfo& source = {},
-              Area area = Area::source);
+              ErrorCategory category = ErrorCategory::source);
     void tellCapturing(bool on);
 
     void work(const std::stop_token& quit);
@@ -146,21 +148,21 @@ private:
     void deliver(const Order& order);
     void measureRates();
     [[nodiscard]] bool onceMore() const;
-    void tellEngine(std::chrono::steady_clock::time_point now);
-    void engineFailed(const std::string& sentence, Area area = Area::engine);
+    void tellEngine(EngineInfo info);
+    void engineFailed(const std::string& sentence, ErrorCategory category = ErrorCategory::engine);
 
     const std::function<void()> onNews_;
     const MakeEngine makeEngine_;
 
     // Capture thread only.
-    Curtain curtain_;
+    PrivacyPlaceholder placeholder_;
 
     // Worker only.
     std::unique_ptr<Engine> engine_;
     std::deque<UnderWay> underWay_;
     std::chrono::steady_clock::duration waited_{};  ///< for a frame, since the last one came
     std::uint64_t workingOn_ = 0;                   ///< generation of what is under way
-    std::optional<Frame> last_;                     ///< composited again when the look changes and no newer frame comes
+    std::optional<Frame> last_;  ///< composited again when the parameters changes and no newer frame comes
     bool timingLayers_ = false;
     Size layersFor_;           ///< frame size at which the layers were asked for
     bool fineDetail_ = false;  ///< of the frame that came last
@@ -176,10 +178,10 @@ private:
     std::stop_source sourceStop_;
     std::shared_ptr<ResumingSource> source_;  ///< the open one
     std::optional<Frame> waiting_;
-    Look look_;
-    bool lookChanged_ = false, timeLayers_ = false;
+    CompositeParams params_;
+    bool paramsChanged_ = false, timeLayers_ = false;
     std::shared_ptr<Trace> trace_;
-    std::shared_ptr<const LivePicture> shown_, curtained_, cutout_;
+    std::shared_ptr<const LivePicture> shown_, placeholderPicture_, cutout_;
     bool cutoutWanted_ = false;
     bool ratesWanted_ = false;  ///< whether rates_ are to be measured when they are not known
     std::optional<MachineRates> rates_;

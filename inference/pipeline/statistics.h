@@ -60,7 +60,8 @@ public:
     void presented(Time now, std::optional<Time> captured, float ms);
     void stale() { ++counted_.staleComposites; }
     void engineFailed() { ++counted_.engineFailures; }
-    /// The times of a frame and of its stages begin anew: another engine, or another method, computes them from now on.
+    /// The times of a frame and of its stages begin anew: another engine, or another implementation, computes them from
+    /// now on.
     void anotherEngine();
     void setLayers(std::vector<LayerInfo> layers);
     [[nodiscard]] LiveStatistics statistics(Time now) const;

@@ -4,7 +4,7 @@
 // allocate nothing.
 //
 //     Trace trace(path);
-//     { const Trace::Span span(&trace, "worker", "submit"); engine.submit(frame, look); }
+//     { const Trace::Span span(&trace, "worker", "submit"); engine.submit(frame, params); }
 //     trace.finish();
 #pragma once
 

@@ -30,7 +30,7 @@ public:
         settings.paced = false;
         source_ = openVideo(path, settings);
         if (source_->info().size.pixels() > kLargestVideo) {
-            throw Error(Area::input,
+            throw Error(ErrorCategory::input,
                         path.string() + " has larger pictures than 7680x4320: scale the video down first.");
         }
     }
@@ -94,10 +94,10 @@ public:
         : engine_(engine),
           stop_(std::move(stop)),
           input_(job.input),
-          look_(job.look),
+          params_(job.params),
           frames_(job.input, settings(engine)) {
-        if (job.matteOnly) look_.background.kind = Background::Kind::transparent;
-        const Background& background = look_.background;
+        if (job.matteOnly) params_.background.kind = Background::Kind::transparent;
+        const Background& background = params_.background;
         const bool isFile = background.kind == Background::Kind::image;
         std::vector<fs::path> read = job.alsoRead;
         read.push_back(job.input);
@@ -106,7 +106,8 @@ public:
         if (isFile && background.moving) behind_.emplace(background.imagePath, engine.frameMemory());
         first_ = next();
         if (!first_) {
-            throw Error(Area::input, job.input.string() + " has no picture that can be read: choose another video.");
+            throw Error(ErrorCategory::input,
+                        job.input.string() + " has no picture that can be read: choose another video.");
         }
         VideoForm form;
         form.size = frames_.info().size;
@@ -121,14 +122,14 @@ public:
     }
 
     VideoExportResult run(const std::function<void(std::uint64_t, double)>& progress) {
-        engine_.forget();
+        engine_.reset();
         for (auto frame = std::move(first_); frame; frame = next()) {
             const Seconds time = frames_.timeOf(*frame);
             if (behind_) {
-                if (auto image = behind_->at(time, stop_)) look_.background.image = std::move(image);
+                if (auto image = behind_->at(time, stop_)) params_.background.image = std::move(image);
             }
-            engine_.submit(*frame, look_);
-            underWay_.push_back({*frame, look_, time});
+            engine_.submit(*frame, params_);
+            underWay_.push_back({*frame, params_, time});
             // Fewer than before may be allowed: the processor that goes on for a GPU has fewer slots.
             while (int(underWay_.size()) >= engine_.slots()) writeOldest(progress);
         }
@@ -147,7 +148,7 @@ public:
 private:
     struct UnderWay {
         Frame frame;
-        Look look;
+        CompositeParams params;
         Seconds time;
     };
 
@@ -191,7 +192,7 @@ private:
             return picture.image();
         } catch (const DeviceFailure&) {
             const auto cutout = engine_.cutOut(begun.frame.image, stop_);
-            return engine_.composite(*cutout, begun.look, begun.frame.image->size(), stop_).picture->image();
+            return engine_.composite(*cutout, begun.params, begun.frame.image->size(), stop_).picture->image();
         }
     }
 
@@ -215,7 +216,7 @@ private:
             say("The result has the " + std::to_string(result_.frames) + " frames before.");
         else if (loss.frames + loss.soundPackets + loss.soundUnwritten > 0)
             say("The result has the others.");
-        say(result_.backgroundLoss.sentence(fs::path(look_.background.imagePath).filename().string()));
+        say(result_.backgroundLoss.sentence(fs::path(params_.background.imagePath).filename().string()));
         say(result_.matteProblem);
         return said;
     }
@@ -230,7 +231,7 @@ private:
     Engine& engine_;
     std::stop_token stop_;
     fs::path input_;
-    Look look_;
+    CompositeParams params_;
     TimedFrames frames_;
     std::optional<Frame> first_;  ///< until run()
     std::optional<MovingBackground> behind_;

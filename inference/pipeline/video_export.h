@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/core/look.h"
+#include "inference/core/composite_params.h"
 #include "inference/engine/engine.h"
 #include "inference/media/loss.h"
 
@@ -18,7 +18,7 @@ namespace matte {
 
 struct VideoExport {
     std::filesystem::path input, output;
-    Look look;                                      ///< a transparent background: the file is transparent
+    CompositeParams params;                         ///< a transparent background: the file is transparent
     bool matteOnly = false;                         ///< the matte as grey pictures, white for the person
     std::vector<std::filesystem::path> alsoRead{};  ///< what else the output may not replace, such as the model
 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the engines make of the network's matte: a guided filter along the picture's edges, then 8 bits. The definitions of inference/matting/refine.cpp and
+"""What the engines make of the network's matte: a guided filter along the picture's edges, then 8 bits. The definitions of inference/matting/guided_filter.cpp and
 inference/core/pixel_math.h (He, Sun, Tang, "Guided Image Filtering", 2013), in double precision."""
 import math
 

@@ -10,7 +10,7 @@
 #include "inference/core/parallel.h"
 #include "inference/cpu/cpu_network.h"
 #include "inference/matting/composite.h"
-#include "inference/matting/refine.h"
+#include "inference/matting/guided_filter.h"
 #include "inference/matting/resample.h"
 #include "tests/support/model_file.h"
 #include "tests/support/scene.h"
@@ -57,19 +57,19 @@ void registerNetworks() {
 /// A 12-megapixel photo and the field for it.
 struct Photo {
     Photo() {
-        estimateColors(linear, alpha, fields);
-        blurBackground(linear, alpha, 10, fields);
+        estimateColors(linear, alpha, guided);
+        blurBackground(linear, alpha, 10, guided);
     }
     test::Scene scene = test::makeScene({4000, 3000});
     Planes guide = resampleToPlanes(scene.photo.view(), {1024, 768});
     Planes linear = toLinear(guide);
     Planes coarse = resamplePlanes(scene.alpha, {320, 240});
-    Planes fields = [this] {
-        Planes result(guide.size, field::kChannels);
+    Planes guided = [this] {
+        Planes result(guide.size, guided::kChannels);
         fitGuidedFilter(guide, coarse, result);
         return result;
     }();
-    Planes alpha = evaluateAlpha(guide, fields);
+    Planes alpha = evaluateAlpha(guide, guided);
 };
 
 Photo& photo() {
@@ -81,24 +81,24 @@ void preprocess(benchmark::State& state) {
     for (auto _ : state) benchmark::DoNotOptimize(resampleToPlanes(photo().scene.photo.view(), {320, 240}));
 }
 void refine(benchmark::State& state) {
-    for (auto _ : state) fitGuidedFilter(photo().guide, photo().coarse, photo().fields);
+    for (auto _ : state) fitGuidedFilter(photo().guide, photo().coarse, photo().guided);
 }
 void foreground(benchmark::State& state) {
-    for (auto _ : state) estimateColors(photo().linear, photo().alpha, photo().fields);
+    for (auto _ : state) estimateColors(photo().linear, photo().alpha, photo().guided);
 }
 void blur(benchmark::State& state) {
-    for (auto _ : state) blurBackground(photo().linear, photo().alpha, 20, photo().fields);
+    for (auto _ : state) blurBackground(photo().linear, photo().alpha, 20, photo().guided);
 }
 void composite(benchmark::State& state) {
-    const Look look;
+    const CompositeParams params;
     for (auto _ : state) {
-        benchmark::DoNotOptimize(compositeOver(photo().scene.photo.view(), photo().fields, look, nullptr, {}));
+        benchmark::DoNotOptimize(compositeOver(photo().scene.photo.view(), photo().guided, params, nullptr, {}));
     }
 }
 void preview(benchmark::State& state) {
     const Image small = resampleToImage(photo().scene.photo.view(), {1400, 1050});
-    const Look look;
-    for (auto _ : state) benchmark::DoNotOptimize(compositeOver(small.view(), photo().fields, look, nullptr, {}));
+    const CompositeParams params;
+    for (auto _ : state) benchmark::DoNotOptimize(compositeOver(small.view(), photo().guided, params, nullptr, {}));
 }
 BENCHMARK(preprocess)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(refine)->Unit(benchmark::kMillisecond)->UseRealTime();

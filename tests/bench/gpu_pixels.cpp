@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "inference/matting/refine.h"
+#include "inference/matting/guided_filter.h"
 #include "tests/bench/gpu_timer.h"
 #include "tests/gpu/pixel_case.h"
 
@@ -17,7 +17,7 @@ class Stages {
 public:
     Stages(PixelFormat format, Size size, Size network)
         : picture_(format, size, 1),
-          memory_(shrunkTo(size, kFieldLongestSide)),
+          memory_(shrunkTo(size, kGuidedLongestSide)),
           toGrid_(size, grid()),
           toInput_(size, network),
           enlarge_(network, grid()),
@@ -28,12 +28,12 @@ public:
           pinnedOut_(out_.bytes()) {
         matte_ = test::upload(test::roundMatte(network).values);
         plate_ = test::upload(std::vector<std::uint8_t>(size.pixels() * 4, 99));
-        useLook("blur:50");
+        useParams("blur:50");
     }
-    void useLook(const char* background) {
-        Look look;
-        look.background = parseBackground(background);
-        block_ = test::upload(std::vector{device::lookBlock(look, grid())});
+    void useParams(const char* background) {
+        CompositeParams params;
+        params.background = parseBackground(background);
+        block_ = test::upload(std::vector{device::paramsBlock(params, grid())});
     }
 
     void upload(cudaStream_t s) const {
@@ -51,17 +51,17 @@ public:
     void enlarge(cudaStream_t s) const {
         device::resampleMatte(matte_.as<float>(), enlarge_, {}, memory_.scratch().target, s);
     }
-    void guided(cudaStream_t s) const { device::fitGuidedFilter(memory_.fields(), memory_.scratch(), radius_, s); }
-    void colors(cudaStream_t s) const { device::estimateColors(memory_.fields(), memory_.scratch(), s); }
+    void guided(cudaStream_t s) const { device::fitGuidedFilter(memory_.guided(), memory_.scratch(), radius_, s); }
+    void colors(cudaStream_t s) const { device::estimateColors(memory_.guided(), memory_.scratch(), s); }
     void blur(cudaStream_t s) const {
-        device::blurBackground(memory_.fields(), memory_.scratch(), block_.as<device::LookBlock>(), s);
+        device::blurBackground(memory_.guided(), memory_.scratch(), block_.as<device::ParamsBlock>(), s);
     }
     void composite(cudaStream_t s) const {
-        device::compositeOver(picture_.source(), memory_.fields(), block_.as<device::LookBlock>(),
+        device::compositeOver(picture_.source(), memory_.guided(), block_.as<device::ParamsBlock>(),
                               plate_.as<std::uint8_t>(), out_.as<std::uint8_t>(), s);
     }
     void matte(cudaStream_t s) const {
-        device::renderMatte(picture_.source(), memory_.fields(), block_.as<device::LookBlock>(),
+        device::renderMatte(picture_.source(), memory_.guided(), block_.as<device::ParamsBlock>(),
                             out_.as<std::uint8_t>(), s);
     }
     void kernels(cudaStream_t s) const {
@@ -73,7 +73,7 @@ public:
         blur(s);
         composite(s);
     }
-    [[nodiscard]] Size grid() const { return memory_.fields().size; }
+    [[nodiscard]] Size grid() const { return memory_.guided().size; }
 
 private:
     test::PictureCase picture_;
@@ -105,12 +105,12 @@ void time(PixelFormat format, Size size, Size network) {
     row("colours", &Stages::colors);
     row("blur", &Stages::blur);
     for (const char* background : {"blur:50", "color:#00ff00", "image:plate", "transparent"}) {
-        stages.useLook(background);
+        stages.useParams(background);
         row(("composite over " + std::string(background)).c_str(), &Stages::composite);
     }
     row("matte", &Stages::matte);
     row("download", &Stages::download);
-    stages.useLook("blur:50");
+    stages.useParams("blur:50");
     row("all kernels", &Stages::kernels);
 }
 

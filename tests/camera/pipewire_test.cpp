@@ -54,7 +54,7 @@ std::string refusal(const std::string& name, const CaptureSettings& settings = {
     try {
         (void)open(name, settings);
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::source);
+        EXPECT_EQ(error.category, ErrorCategory::source);
         return error.what();
     }
     return "";
@@ -65,7 +65,7 @@ std::string lossOf(FrameSource& source) {
     try {
         while (source.read({})) continue;
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::source);
+        EXPECT_EQ(error.category, ErrorCategory::source);
         return error.what();
     }
     return "";

@@ -59,7 +59,7 @@ protected:
         try {
             (void)openCamera("", {}, {});
         } catch (const Error& error) {
-            EXPECT_EQ(error.area, Area::source);
+            EXPECT_EQ(error.category, ErrorCategory::source);
             return error.what();
         }
         return "";

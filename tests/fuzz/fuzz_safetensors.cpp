@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const matte::UNet network = matte::UNet::load(file);
         if (!(network.flops(network.inputSize({640, 480})) > 0)) __builtin_trap();
     } catch (const matte::Error& error) {
-        if (error.area != matte::Area::model) __builtin_trap();
+        if (error.category != matte::ErrorCategory::model) __builtin_trap();
     }
     return 0;
 }

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "inference/core/pixel_math.h"
-#include "inference/matting/closer_look.h"
 #include "inference/matting/composite.h"
-#include "inference/matting/refine.h"
+#include "inference/matting/guided_filter.h"
 #include "inference/matting/resample.h"
+#include "inference/matting/two_pass_refinement.h"
 #include "tests/gpu/pixel_case.h"
 
 namespace matte::test {
@@ -29,12 +29,12 @@ private:
 }  // namespace
 
 HostSteps::HostSteps(std::shared_ptr<const Image> source, const Planes& coarse) : source_(std::move(source)) {
-    const Planes guide = resampleToPlanes(source_->view(), shrunkTo(source_->size(), kFieldLongestSide));
-    fields_ = Planes(guide.size, field::kChannels);
-    fitGuidedFilter(guide, coarse, fields_);
-    alpha_ = evaluateAlpha(guide, fields_);
+    const Planes guide = resampleToPlanes(source_->view(), shrunkTo(source_->size(), kGuidedLongestSide));
+    guided_ = Planes(guide.size, guided::kChannels);
+    fitGuidedFilter(guide, coarse, guided_);
+    alpha_ = evaluateAlpha(guide, guided_);
     linear_ = toLinear(guide);
-    estimateColors(linear_, alpha_, fields_);
+    estimateColors(linear_, alpha_, guided_);
 }
 
 Image HostSteps::at(Size size) const {
@@ -44,32 +44,32 @@ Image HostSteps::at(Size size) const {
     return copy;
 }
 
-Image HostSteps::composite(const Look& look, Size size) {
-    const Background& background = look.background;
-    blurBackground(linear_, alpha_, blurSigma(background.blurStrength, fields_.size.longest()), fields_);
+Image HostSteps::composite(const CompositeParams& params, Size size) {
+    const Background& background = params.background;
+    blurBackground(linear_, alpha_, blurSigma(background.blurStrength, guided_.size.longest()), guided_);
     Image plate;
     if (background.image) plate = layInto(background.image->view(), size, background.placement, background.color);
-    return compositeOver(at(size).view(), fields_, look, background.image ? &plate : nullptr, {});
+    return compositeOver(at(size).view(), guided_, params, background.image ? &plate : nullptr, {});
 }
 
-Image HostSteps::matte(const Look& look, Size size) {
-    return renderMatte(at(size).view(), fields_, look, {});
+Image HostSteps::matte(const CompositeParams& params, Size size) {
+    return renderMatte(at(size).view(), guided_, params, {});
 }
 
 NetworkMatte::NetworkMatte(std::shared_ptr<const UNet> unet, int longestSide)
     : unet_(std::move(unet)), longestSide_(longestSide), network_(*unet_, CudaNetwork::bestKernel()) {}
 
 Planes NetworkMatte::operator()(const Image& source) {
-    const Planes whole = look(source);
-    const auto part = longestSide_ == 0 ? closerLook(whole, source.size()) : std::nullopt;
+    const Planes whole = params(source);
+    const auto part = longestSide_ == 0 ? regionToRefine(whole, source.size()) : std::nullopt;
     if (!part) return whole;
     Image cut(part->size, source.format());
-    const ImageView view = partOf(source.view(), *part);
+    const ImageView view = regionOf(source.view(), *part);
     for (int y = 0; y < view.size.height; ++y) std::copy_n(view.row(y), cut.strideBytes(), cut.row(y));
-    return joinLooks(whole, look(cut), *part, source.size());
+    return mergePasses(whole, params(cut), *part, source.size());
 }
 
-Planes NetworkMatte::look(const Image& source) {
+Planes NetworkMatte::params(const Image& source) {
     const Size size = unet_->photoInputSize(source.size(), longestSide_);
     network_.configure(size);
     const device::Resampling shrink(source.size(), size);
@@ -88,27 +88,27 @@ std::shared_ptr<Cutout> RoundEngine::cutOut(std::shared_ptr<const Image> source,
     return std::make_shared<RoundCutout>(std::move(source));
 }
 
-Output RoundEngine::composite(Cutout& cutout, const Look& look, Size size, std::stop_token) {
+Output RoundEngine::composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token) {
     Output output;
     output.picture = std::make_shared<HostPicture>(
-        std::make_shared<Image>(dynamic_cast<RoundCutout&>(cutout).host.composite(look, size)));
+        std::make_shared<Image>(dynamic_cast<RoundCutout&>(cutout).host.composite(params, size)));
     return output;
 }
 
-void RoundEngine::submit(const Frame& frame, const Look& look) {
+void RoundEngine::submit(const Frame& frame, const CompositeParams& params) {
     frame_ = frame;
-    look_ = look;
+    params_ = params;
 }
 
 Output RoundEngine::take() {
     const auto cutout = cutOut(frame_.image, {});
-    Output output = composite(*cutout, look_, frame_.image->size(), {});
+    Output output = composite(*cutout, params_, frame_.image->size(), {});
     output.frame = frame_.number;
     return output;
 }
 
-Image RoundEngine::matte(Cutout& cutout, const Look& look, Size size, std::stop_token) {
-    return dynamic_cast<RoundCutout&>(cutout).host.matte(look, size);
+Image RoundEngine::matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token) {
+    return dynamic_cast<RoundCutout&>(cutout).host.matte(params, size);
 }
 
 std::vector<float> premultiplied(const Image& rgba) {

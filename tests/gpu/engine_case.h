@@ -15,13 +15,13 @@ namespace matte::test {
 class HostSteps {
 public:
     HostSteps(std::shared_ptr<const Image> source, const Planes& coarse);
-    [[nodiscard]] Image composite(const Look& look, Size size);
-    [[nodiscard]] Image matte(const Look& look, Size size);
+    [[nodiscard]] Image composite(const CompositeParams& params, Size size);
+    [[nodiscard]] Image matte(const CompositeParams& params, Size size);
 
 private:
     [[nodiscard]] Image at(Size size) const;
     std::shared_ptr<const Image> source_;
-    Planes fields_, alpha_, linear_;
+    Planes guided_, alpha_, linear_;
 };
 
 /// The network's matte of a picture, run on the GPU one kernel after the other; joined with that of a closer look, if
@@ -32,7 +32,7 @@ public:
     Planes operator()(const Image& source);
 
 private:
-    Planes look(const Image& source);
+    Planes params(const Image& source);
     std::shared_ptr<const UNet> unet_;
     int longestSide_;
     CudaNetwork network_;
@@ -44,21 +44,21 @@ public:
     explicit RoundEngine(std::string reason) : reason_(std::move(reason)) {}
     [[nodiscard]] EngineInfo info() const override { return {EngineKind::cpu, "round", reason_, {}}; }
     std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop) override;
-    Output composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override;
-    Image matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override;
+    Output composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override;
+    Image matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override;
 
     [[nodiscard]] int slots() const override { return 1; }
-    void submit(const Frame& frame, const Look& look) override;
+    void submit(const Frame& frame, const CompositeParams& params) override;
     Output take() override;
     void drop() override {}
-    void forget() override {}
+    void reset() override {}
     [[nodiscard]] std::vector<LayerInfo> layers() const override { return {}; }
     void timeLayers(bool) override {}
 
 private:
     std::string reason_;
     Frame frame_;
-    Look look_;
+    CompositeParams params_;
 };
 
 /// Channels multiplied by alpha, 0 to 255: what is transparent has no colour to compare.

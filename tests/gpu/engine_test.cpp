@@ -42,19 +42,19 @@ void checkPicture(CudaEngine& engine, NetworkMatte& network, const std::shared_p
     const auto cutout = engine.cutOut(source, {});
     HostSteps host(source, network(*source));
     for (const char* background : {"blur:50", "blur:5", "color:#00ff00", "image:plate", "transparent"}) {
-        const Look look = plainLook(background);
-        compare(name + " over " + background, host.composite(look, size),
-                *engine.composite(*cutout, look, size, {}).picture->image());
+        const CompositeParams params = plainParams(background);
+        compare(name + " over " + background, host.composite(params, size),
+                *engine.composite(*cutout, params, size, {}).picture->image());
     }
-    const Look look = plainLook("image:plate");
-    compare(name + " at " + text(preview), host.composite(look, preview),
-            *engine.composite(*cutout, look, preview, {}).picture->image());
-    compare(name + " matte", host.matte(look, size), engine.matte(*cutout, look, size, {}));
+    const CompositeParams params = plainParams("image:plate");
+    compare(name + " at " + text(preview), host.composite(params, preview),
+            *engine.composite(*cutout, params, preview, {}).picture->image());
+    compare(name + " matte", host.matte(params, size), engine.matte(*cutout, params, size, {}));
 }
 
 Image resultOf(Engine& engine, const std::shared_ptr<const Image>& source) {
     const auto cutout = engine.cutOut(source, {});
-    const Output output = engine.composite(*cutout, plainLook("blur:50"), source->size(), {});
+    const Output output = engine.composite(*cutout, plainParams("blur:50"), source->size(), {});
     Image copy(output.picture->image()->size(), output.picture->image()->format());
     std::copy_n(output.picture->image()->row(0), copy.bytes(), copy.row(0));
     return copy;
@@ -113,10 +113,10 @@ TEST_F(PhotoEngine, ACutOutOutlastsLaterPicturesOfOtherSizes) {
     CudaEngine engine(smallNetwork(), kRepeatable);
     const auto first = picture({97, 61});
     const auto kept = engine.cutOut(first, {});
-    const Look look = plainLook("blur:50");
-    const Output before = engine.composite(*kept, look, first->size(), {});
+    const CompositeParams params = plainParams("blur:50");
+    const Output before = engine.composite(*kept, params, first->size(), {});
     for (const Size size : {Size{1, 1}, Size{640, 360}, Size{301, 3}}) engine.cutOut(picture(size), {});
-    const Output after = engine.composite(*kept, look, first->size(), {});
+    const Output after = engine.composite(*kept, params, first->size(), {});
     EXPECT_TRUE(sameBytes(*before.picture->image(), *after.picture->image()));
 }
 
@@ -139,19 +139,19 @@ EngineOptions chosenSize(const Image& photo) {
     return {.networkLongestSide = portraitNetwork()->photoInputSize(photo.size()).longest(), .tune = false};
 }
 
-bool lookedTwice(const Cutout& cutout) {
-    return std::ranges::any_of(cutout.times(), [](const StageTime& time) { return time.name == "closer look"; });
+bool refinedTwice(const Cutout& cutout) {
+    return std::ranges::any_of(cutout.times(), [](const StageTime& time) { return time.name == "second pass"; });
 }
 
 TEST_F(PhotoEngine, SomebodyFarAwayIsLookedAtTwiceAsOnTheCpu) {
     CudaEngine engine(portraitNetwork(), kOwnSize);
     NetworkMatte network(portraitNetwork(), 0);
     const auto photo = farPerson().photo;
-    ASSERT_TRUE(lookedTwice(*engine.cutOut(photo, {})));
+    ASSERT_TRUE(refinedTwice(*engine.cutOut(photo, {})));
     checkPicture(engine, network, photo);
-    EXPECT_FALSE(lookedTwice(*engine.cutOut(picture({64, 48}), {})));
+    EXPECT_FALSE(refinedTwice(*engine.cutOut(picture({64, 48}), {})));
     EXPECT_TRUE(sameBytes(resultOf(engine, photo), resultOf(engine, photo)));
-    EXPECT_FALSE(lookedTwice(*CudaEngine(portraitNetwork(), chosenSize(*photo)).cutOut(photo, {})));
+    EXPECT_FALSE(refinedTwice(*CudaEngine(portraitNetwork(), chosenSize(*photo)).cutOut(photo, {})));
 }
 
 TEST_F(PhotoEngine, ACloserLookThatFailsLeavesTheFirstOrThePictureToTheOtherEngine) {
@@ -161,7 +161,7 @@ TEST_F(PhotoEngine, ACloserLookThatFailsLeavesTheFirstOrThePictureToTheOtherEngi
     const Image first = resultOf(once, photo), round = resultOf(sure, photo);
     for (const cudaError_t code : {cudaErrorMemoryAllocation, cudaErrorIllegalAddress}) {
         FallbackEngine engine = guardedEngine(
-            portraitNetwork(), [&](const std::string& step) { return step == "closer look" ? code : cudaSuccess; },
+            portraitNetwork(), [&](const std::string& step) { return step == "second pass" ? code : cudaSuccess; },
             kOwnSize);
         const bool full = code == cudaErrorMemoryAllocation;
         EXPECT_TRUE(sameBytes(full ? first : round, resultOf(engine, photo))) << cudaGetErrorString(code);
@@ -177,11 +177,11 @@ TEST_F(PhotoEngine, AMatteThatIsNotFiniteIsRefusedAsOnTheCpu) {
             engine.cutOut(source, {});
             ADD_FAILURE() << "cut out without a matte";
         } catch (const Error& error) {
-            EXPECT_EQ(error.area, Area::model);
+            EXPECT_EQ(error.category, ErrorCategory::model);
             EXPECT_NE(std::string(error.what()).find("choose another model"), std::string::npos) << error.what();
         }
     }
-    const auto live = through(engine, source, plainLook("blur:50"));
+    const auto live = through(engine, source, plainParams("blur:50"));
     EXPECT_FALSE(live.matteUsable()) << "live frames go on, without anybody";
 }
 
@@ -282,9 +282,9 @@ void loseTheDevice() {
     RoundEngine sure("");
     const Image expected = resultOf(sure, source);
     FallbackEngine engine = guardedEngine(smallNetwork(), {});
-    const Look look = plainLook("blur:50");
+    const CompositeParams params = plainParams("blur:50");
     const auto cutout = engine.cutOut(source, {});
-    engine.composite(*cutout, look, source->size(), {});
+    engine.composite(*cutout, params, source->size(), {});
     const Stream stream;
     const device::Resampling resampling({16, 16}, {8, 8});
     const DeviceBuffer out(8 * 8 * 4);
@@ -292,7 +292,7 @@ void loseTheDevice() {
     device::resamplePicture({nowhere, {16, 16}, 64, PixelFormat::rgba8}, resampling, out.as<std::uint8_t>(),
                             stream.get());
     EXPECT_EQ(cudaStreamSynchronize(stream.get()), cudaErrorIllegalAddress);
-    EXPECT_TRUE(sameBytes(expected, *engine.composite(*cutout, look, source->size(), {}).picture->image()))
+    EXPECT_TRUE(sameBytes(expected, *engine.composite(*cutout, params, source->size(), {}).picture->image()))
         << "a cut-out of the lost device is cut out again";
     EXPECT_TRUE(sameBytes(expected, resultOf(engine, source))) << "later pictures go to the other engine";
     EXPECT_NE(engine.info().reason.find("illegal memory access"), std::string::npos) << engine.info().reason;

@@ -46,20 +46,23 @@ std::shared_ptr<const Image> blackFrame(Size size) {
     return frame;
 }
 
-Look plainLook(const std::string& background) {
-    Look look;
-    look.background = parseBackground(background);
-    if (look.background.kind == Background::Kind::image) {
-        look.background.image = wavyFrame({70, 41}, PixelFormat::rgba8, 9);
-        look.background.placement = Placement::fit;
+CompositeParams plainParams(const std::string& background) {
+    CompositeParams params;
+    params.background = parseBackground(background);
+    if (params.background.kind == Background::Kind::image) {
+        params.background.image = wavyFrame({70, 41}, PixelFormat::rgba8, 9);
+        params.background.placement = Placement::fit;
     }
-    look.steadiness = 0;
-    look.removeSpecks = false;
-    return look;
+    params.temporalSmoothing = 0;
+    params.removeSmallRegions = false;
+    return params;
 }
 
-Output through(Engine& engine, const std::shared_ptr<const Image>& image, const Look& look, std::uint64_t number) {
-    engine.submit({image, number, std::chrono::steady_clock::now()}, look);
+Output through(Engine& engine,
+               const std::shared_ptr<const Image>& image,
+               const CompositeParams& params,
+               std::uint64_t number) {
+    engine.submit({image, number, std::chrono::steady_clock::now()}, params);
     return engine.take();
 }
 

@@ -32,10 +32,13 @@ std::shared_ptr<const Image> wavyFrame(Size size, PixelFormat format, unsigned s
 std::shared_ptr<const Image> blackFrame(Size size);
 
 /// A look over `background` as parseBackground() reads it, that keeps nothing of earlier frames.
-Look plainLook(const std::string& background);
+CompositeParams plainParams(const std::string& background);
 
 /// One frame through the engine.
-Output through(Engine& engine, const std::shared_ptr<const Image>& image, const Look& look, std::uint64_t number = 0);
+Output through(Engine& engine,
+               const std::shared_ptr<const Image>& image,
+               const CompositeParams& params,
+               std::uint64_t number = 0);
 
 testing::AssertionResult sameBytes(const Image& a, const Image& b);
 

@@ -41,29 +41,32 @@ std::shared_ptr<const Image> pageLocked(const Engine& engine, const Image& image
 }
 
 /// Frames a second with `underWay` of them at a time.
-double framesPerSecond(Engine& engine, const std::shared_ptr<const Image>& image, const Look& look, int underWay) {
+double framesPerSecond(Engine& engine,
+                       const std::shared_ptr<const Image>& image,
+                       const CompositeParams& params,
+                       int underWay) {
     constexpr int kFrames = 300;
-    for (int i = 0; i < underWay; ++i) engine.submit({image, 0, {}}, look);
+    for (int i = 0; i < underWay; ++i) engine.submit({image, 0, {}}, params);
     const auto begin = Clock::now();
     for (int i = 0; i < kFrames; ++i) {
         engine.take();
-        engine.submit({image, 0, {}}, look);
+        engine.submit({image, 0, {}}, params);
     }
     const std::chrono::duration<double> elapsed = Clock::now() - begin;
-    engine.forget();
+    engine.reset();
     return kFrames / elapsed.count();
 }
 
 TEST_F(LiveEngineTest, AHundredThousandFramesLeaveNothingBehind) {
     CudaEngine engine(smallNetwork(), kRepeatable);
     const auto image = wavyFrame({64, 48}, PixelFormat::nv12, 1);
-    const Look look;  // blurred, and held steady
+    const CompositeParams params;  // blurred, and held steady
     constexpr int kFrames = 100'000, kSettled = 2'000;
     std::size_t device = 0, host = 0;
     std::shared_ptr<const Picture> shown;  // held until the next is there, as a window does
-    engine.submit({image, 0, {}}, look);
+    engine.submit({image, 0, {}}, params);
     for (int i = 1; i <= kFrames; ++i) {
-        engine.submit({image, std::uint64_t(i), {}}, look);
+        engine.submit({image, std::uint64_t(i), {}}, params);
         shown = engine.take().picture;
         if (i == kSettled) {
             device = freeOnDevice();
@@ -82,14 +85,14 @@ TEST_F(LiveEngineTest, AFullHdFrameTakesAMillisecondOnAnH200) {
         const auto pageable = wavyFrame({1920, 1080}, format, 1);
         const auto locked = pageLocked(engine, *pageable);
         for (const char* background : {"color:#00b140", "blur:50"}) {
-            Look look;
-            look.background = parseBackground(background);
+            CompositeParams params;
+            params.background = parseBackground(background);
             std::vector<double> total;
             std::map<std::string, std::vector<double>> stages;
             // The first of them is timed stage by stage, and every eighth after it.
             engine.timeLayers(true);
             for (int i = 0; i < 800; ++i) {
-                const Output output = through(engine, locked, look);
+                const Output output = through(engine, locked, params);
                 if (i < 20) continue;
                 for (const StageTime& stage : output.times) {
                     (stage.name == "total" ? total : stages[stage.name]).push_back(stage.ms);
@@ -101,14 +104,14 @@ TEST_F(LiveEngineTest, AFullHdFrameTakesAMillisecondOnAnH200) {
                         percentile(total, 0.5), percentile(total, 0.99));
             for (const auto& [name, times] : stages) std::printf(" %s %.3f", name.c_str(), percentile(times, 0.5));
             std::printf("\n    frames a second: %.0f one at a time, %.0f two; copied by the host: %.0f, %.0f\n",
-                        framesPerSecond(engine, locked, look, 1), framesPerSecond(engine, locked, look, 2),
-                        framesPerSecond(engine, pageable, look, 1), framesPerSecond(engine, pageable, look, 2));
+                        framesPerSecond(engine, locked, params, 1), framesPerSecond(engine, locked, params, 2),
+                        framesPerSecond(engine, pageable, params, 1), framesPerSecond(engine, pageable, params, 2));
         }
     }
     engine.timeLayers(true);
     Output output;
     const auto frame = wavyFrame({1920, 1080}, PixelFormat::nv12, 1);
-    for (int i = 0; i < 9; ++i) output = through(engine, frame, Look{});
+    for (int i = 0; i < 9; ++i) output = through(engine, frame, CompositeParams{});
     const auto layers = engine.layers();
     for (std::size_t i = 0; i < layers.size(); ++i) {
         std::printf("    %-14s %-32s %-36s %7.4f ms %6.1f GFLOP\n", layers[i].name.c_str(), layers[i].shape.c_str(),

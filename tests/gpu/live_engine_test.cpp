@@ -22,21 +22,23 @@ constexpr std::array kFormats{PixelFormat::rgba8, PixelFormat::bgr8, PixelFormat
 constexpr std::array kBackgrounds{"blur:50", "color:#2080c0", "image:plate", "transparent"};
 
 /// The photo's way: cut out, then composite.
-std::shared_ptr<const Image> asStill(Engine& engine, const std::shared_ptr<const Image>& image, const Look& look) {
+std::shared_ptr<const Image> asStill(Engine& engine,
+                                     const std::shared_ptr<const Image>& image,
+                                     const CompositeParams& params) {
     const auto cutout = engine.cutOut(image, {});
-    return engine.composite(*cutout, look, image->size()).picture->image();
+    return engine.composite(*cutout, params, image->size()).picture->image();
 }
 
 TEST_F(LiveEngineTest, EachSlotGivesTheSameBytesWithAndWithoutAGraph) {
     CudaEngine engine(smallNetwork(), kRepeatable);
     ASSERT_EQ(engine.slots(), 2);
     const auto image = wavyFrame({641, 359}, PixelFormat::rgba8, 1);
-    const Look look = plainLook("blur:50");
+    const CompositeParams params = plainParams("blur:50");
     // A slot's first frame runs kernel by kernel, its second is recorded; two are always under way.
     std::vector<std::shared_ptr<const Image>> results;
-    engine.submit({image, 0, {}}, look);
+    engine.submit({image, 0, {}}, params);
     for (std::uint64_t number = 1; number <= 8; ++number) {
-        engine.submit({image, number, {}}, look);
+        engine.submit({image, number, {}}, params);
         const Output output = engine.take();
         EXPECT_EQ(output.frame, number - 1);
         results.push_back(output.picture->image());
@@ -50,10 +52,10 @@ TEST_F(LiveEngineTest, AFrameIsAPhotoBitForBit) {
     for (const PixelFormat format : kFormats) {
         for (const char* background : kBackgrounds) {
             const auto image = wavyFrame({201, 113}, format, 2);
-            const Look look = plainLook(background);
-            const auto expected = asStill(still, image, look);
+            const CompositeParams params = plainParams(background);
+            const auto expected = asStill(still, image, params);
             for (int i = 0; i < 3; ++i) {
-                EXPECT_TRUE(sameBytes(*expected, *through(live, image, look).picture->image()))
+                EXPECT_TRUE(sameBytes(*expected, *through(live, image, params).picture->image()))
                     << background << ", format " << int(format) << ", frame " << i;
             }
         }
@@ -66,9 +68,9 @@ TEST_F(LiveEngineTest, SizesFormatsAndBackgroundsMayChangeFromFrameToFrame) {
     std::vector<std::shared_ptr<const Image>> expected;
     for (unsigned i = 0; i < unsigned(repeats(40)); ++i) {
         const auto image = wavyFrame(sizes[i * 7 / 3 % sizes.size()], kFormats[i * 5 / 2 % kFormats.size()], i);
-        const Look look = plainLook(kBackgrounds[i % kBackgrounds.size()]);
-        expected.push_back(asStill(still, image, look));
-        live.submit({image, i, {}}, look);
+        const CompositeParams params = plainParams(kBackgrounds[i % kBackgrounds.size()]);
+        expected.push_back(asStill(still, image, params));
+        live.submit({image, i, {}}, params);
         if (i % 3 == 0) live.timeLayers(i % 2 == 0);
         if (i == 0) continue;
         EXPECT_TRUE(sameBytes(*expected[i - 1], *live.take().picture->image())) << "frame " << i - 1;
@@ -78,13 +80,13 @@ TEST_F(LiveEngineTest, SizesFormatsAndBackgroundsMayChangeFromFrameToFrame) {
 
 TEST_F(LiveEngineTest, PhotosMayBeCutOutBetweenFrames) {
     CudaEngine both(smallNetwork(), kRepeatable), still(smallNetwork(), kRepeatable);
-    const Look look = plainLook("blur:50");
+    const CompositeParams params = plainParams("blur:50");
     for (unsigned i = 0; i < 6; ++i) {
         const auto frame = wavyFrame({320, 240}, PixelFormat::bgr8, i);
         const auto photo = wavyFrame({200 + int(i) * 50, 300}, PixelFormat::rgba8, i);
-        both.submit({frame, i, {}}, look);
-        EXPECT_TRUE(sameBytes(*asStill(still, photo, look), *asStill(both, photo, look)));
-        EXPECT_TRUE(sameBytes(*asStill(still, frame, look), *both.take().picture->image()));
+        both.submit({frame, i, {}}, params);
+        EXPECT_TRUE(sameBytes(*asStill(still, photo, params), *asStill(both, photo, params)));
+        EXPECT_TRUE(sameBytes(*asStill(still, frame, params), *both.take().picture->image()));
     }
 }
 
@@ -101,12 +103,12 @@ std::shared_ptr<const Image> noisyFrame(unsigned number) {
 
 /// One look for all: what each shows depends on those before.
 std::vector<std::shared_ptr<const Image>> tendedFrames(Engine& engine, int underWay, int count) {
-    Look look;
-    look.background = parseBackground("color:#2080c0");
-    look.nearestOnly = true;
+    CompositeParams params;
+    params.background = parseBackground("color:#2080c0");
+    params.nearestOnly = true;
     std::vector<std::shared_ptr<const Image>> shown;
     for (int i = 0; i < count; ++i) {
-        engine.submit({noisyFrame(unsigned(i)), std::uint64_t(i), {}}, look);
+        engine.submit({noisyFrame(unsigned(i)), std::uint64_t(i), {}}, params);
         if (i + 1 >= underWay) shown.push_back(engine.take().picture->image());
     }
     while (shown.size() < std::size_t(count)) shown.push_back(engine.take().picture->image());
@@ -121,21 +123,21 @@ TEST_F(LiveEngineTest, WhatAFrameKeepsOfTheOneBeforeDoesNotDependOnItsSlot) {
         for (std::size_t i = 0; i < found.size(); ++i) {
             EXPECT_TRUE(sameBytes(*expected[i], *found[i])) << "round " << round << ", frame " << i;
         }
-        two.forget();  // the next round begins as if nothing had been
+        two.reset();  // the next round begins as if nothing had been
     }
-    const auto still = one.composite(*one.cutOut(noisyFrame(23), {}), plainLook("color:#2080c0"), {320, 180}, {});
+    const auto still = one.composite(*one.cutOut(noisyFrame(23), {}), plainParams("color:#2080c0"), {320, 180}, {});
     EXPECT_FALSE(sameBytes(*expected.back(), *still.picture->image())) << "nothing was tended";
 }
 
 TEST_F(LiveEngineTest, WhatIsForgottenNeverComes) {
     CudaEngine engine(smallNetwork(), kRepeatable);
-    const Look look = plainLook("blur:50");
+    const CompositeParams params = plainParams("blur:50");
     const auto image = wavyFrame({64, 48}, PixelFormat::rgba8, 1);
-    engine.submit({image, 1, {}}, look);
-    engine.submit({image, 2, {}}, look);
-    engine.forget();
+    engine.submit({image, 1, {}}, params);
+    engine.submit({image, 2, {}}, params);
+    engine.reset();
     EXPECT_THROW(engine.take(), Error);
-    EXPECT_EQ(through(engine, image, look, 3).frame, 3U);
+    EXPECT_EQ(through(engine, image, params, 3).frame, 3U);
 }
 
 TEST_F(LiveEngineTest, PageLockedFramesAreReadWhereTheyAre) {
@@ -143,17 +145,17 @@ TEST_F(LiveEngineTest, PageLockedFramesAreReadWhereTheyAre) {
     const auto plain = wavyFrame({320, 240}, PixelFormat::nv12, 1);
     auto locked = std::make_shared<Image>(plain->size(), plain->format(), engine.frameMemory());
     std::copy_n(plain->row(0), plain->bytes(), locked->row(0));
-    const Look look = plainLook("color:#000000");
+    const CompositeParams params = plainParams("color:#000000");
     for (int i = 0; i < 4; ++i) {
-        EXPECT_TRUE(
-            sameBytes(*through(engine, plain, look).picture->image(), *through(engine, locked, look).picture->image()));
+        EXPECT_TRUE(sameBytes(*through(engine, plain, params).picture->image(),
+                              *through(engine, locked, params).picture->image()));
     }
 }
 
 TEST_F(LiveEngineTest, TheResultStaysOnTheDeviceUntilAskedFor) {
     CudaEngine engine(smallNetwork(), kRepeatable);
     const auto image = wavyFrame({320, 240}, PixelFormat::nv12, 1);
-    const Output output = through(engine, image, plainLook("blur:50"));
+    const Output output = through(engine, image, plainParams("blur:50"));
     EXPECT_EQ(output.bytesDown, 0U);
     EXPECT_GE(output.bytesUp, image->bytes());
     EXPECT_LE(output.bytesUp, image->bytes() + 1024);
@@ -166,7 +168,7 @@ TEST_F(LiveEngineTest, AFetchedPictureStaysWhileItIsHeldAndItsMemoryIsUsedAgainA
     CudaEngine engine(smallNetwork(), kRepeatable);
     const auto fetched = [&](unsigned seed) {
         const auto frame = wavyFrame({201, 113}, PixelFormat::nv12, seed);
-        return through(engine, frame, plainLook("blur:50")).picture->image();
+        return through(engine, frame, plainParams("blur:50")).picture->image();
     };
     constexpr unsigned kHeld = 12;  // more than the engine has memory for beforehand
     std::vector<std::shared_ptr<const Image>> held;
@@ -185,8 +187,9 @@ TEST_F(LiveEngineTest, EachFrameStandsBeforeItsOwnPictureOfAVideoAsOnTheCpu) {
     CudaEngine engine(smallNetwork(), kRepeatable);
     FramePool pool(8, engine.frameMemory());
     const auto frame = wavyFrame(kFrame, PixelFormat::nv12, 1);
-    Look look = plainLook("video:clip.mp4");
-    look.stand = {.x = 1, .y = 1};  // whoever is found stands beside the frame: the picture behind is all there is
+    CompositeParams params = plainParams("video:clip.mp4");
+    params.transform = {.x = 1,
+                        .y = 1};  // whoever is found stands beside the frame: the picture behind is all there is
     std::deque<Image> expected;
     const auto check = [&](std::uint64_t number) {
         const Output output = engine.take();
@@ -206,10 +209,10 @@ TEST_F(LiveEngineTest, EachFrameStandsBeforeItsOwnPictureOfAVideoAsOnTheCpu) {
         ASSERT_TRUE(picture) << "pictures are held for too long";
         const auto waves = wavyFrame(picture->size(), picture->format(), unsigned(number));
         std::copy_n(waves->row(0), waves->bytes(), picture->row(0));
-        look.background.image = picture;
-        look.background.placement = Placement(1 + 9 * number / frames % 3);
-        expected.push_back(layInto(picture->view(), kFrame, look.background.placement, look.background.color));
-        engine.submit({frame, number, {}}, look);
+        params.background.image = picture;
+        params.background.placement = Placement(1 + 9 * number / frames % 3);
+        expected.push_back(layInto(picture->view(), kFrame, params.background.placement, params.background.color));
+        engine.submit({frame, number, {}}, params);
         if (number > 0) check(number - 1);
     }
     check(frames - 1);
@@ -218,13 +221,13 @@ TEST_F(LiveEngineTest, EachFrameStandsBeforeItsOwnPictureOfAVideoAsOnTheCpu) {
 TEST_F(LiveEngineTest, APictureOfAVideoGoesUpOnceAndIsCounted) {
     CudaEngine engine(smallNetwork(), kRepeatable);
     const auto frame = wavyFrame({320, 180}, PixelFormat::nv12, 1);
-    Look look = plainLook("video:clip.mp4");
+    CompositeParams params = plainParams("video:clip.mp4");
     std::size_t alone = 0;
     for (unsigned number = 0; number < 6; ++number) {
         const auto picture = wavyFrame({141, 73}, PixelFormat::bgr8, number);
-        look.background.image = picture;
-        const std::size_t withPicture = through(engine, frame, look).bytesUp;
-        alone = through(engine, frame, look).bytesUp;
+        params.background.image = picture;
+        const std::size_t withPicture = through(engine, frame, params).bytesUp;
+        alone = through(engine, frame, params).bytesUp;
         EXPECT_EQ(withPicture, alone + picture->bytes());
     }
     EXPECT_GE(alone, frame->bytes());
@@ -233,28 +236,28 @@ TEST_F(LiveEngineTest, APictureOfAVideoGoesUpOnceAndIsCounted) {
 
 TEST_F(LiveEngineTest, PicturesAreFetchedFromAnyThread) {
     CudaEngine engine(smallNetwork(), kRepeatable);
-    const Look look = plainLook("blur:50");
+    const CompositeParams params = plainParams("blur:50");
     std::vector<std::future<std::shared_ptr<const Image>>> fetched;
     std::vector<std::shared_ptr<const Image>> expected;
     for (unsigned i = 0; i < 12; ++i) {
         const auto image = wavyFrame({640, 360}, PixelFormat::rgba8, i % 3);
-        const auto picture = through(engine, image, look).picture;
+        const auto picture = through(engine, image, params).picture;
         fetched.push_back(std::async(std::launch::async, [picture] { return picture->image(); }));
-        if (i < 3) expected.push_back(asStill(engine, image, look));
+        if (i < 3) expected.push_back(asStill(engine, image, params));
     }
     for (std::size_t i = 0; i < fetched.size(); ++i) EXPECT_TRUE(sameBytes(*expected[i % 3], *fetched[i].get()));
 }
 
 TEST_F(LiveEngineTest, MemoryIsNotWrittenAgainBeforeTheLastAnnouncedCopy) {
     CudaEngine engine(smallNetwork(), kRepeatable);
-    const Look look = plainLook("blur:50");
+    const CompositeParams params = plainParams("blur:50");
     const auto first = wavyFrame({320, 240}, PixelFormat::rgba8, 1),
                other = wavyFrame({320, 240}, PixelFormat::rgba8, 2);
-    const auto expected = asStill(engine, first, look);
+    const auto expected = asStill(engine, first, params);
     const Stream reader;
     const PinnedBuffer copy(expected->bytes());
     {
-        const Output output = through(engine, first, look);
+        const Output output = through(engine, first, params);
         const DevicePicture& picture = *output.picture->device();
         CUDA_CHECK(cudaStreamWaitEvent(reader.get(), picture.ready, 0));
         // The reader is slow: it sleeps before it copies.
@@ -264,7 +267,7 @@ TEST_F(LiveEngineTest, MemoryIsNotWrittenAgainBeforeTheLastAnnouncedCopy) {
             cudaMemcpyAsync(copy.as<std::byte>(), picture.rgba, copy.bytes(), cudaMemcpyDeviceToHost, reader.get()));
         CUDA_CHECK(cudaEventRecord(picture.read, reader.get()));
     }
-    for (int i = 0; i < 4; ++i) through(engine, other, look);
+    for (int i = 0; i < 4; ++i) through(engine, other, params);
     reader.wait();
     EXPECT_TRUE(std::equal(expected->row(0), expected->row(0) + expected->bytes(), copy.as<std::uint8_t>()));
 }
@@ -272,12 +275,12 @@ TEST_F(LiveEngineTest, MemoryIsNotWrittenAgainBeforeTheLastAnnouncedCopy) {
 TEST_F(LiveEngineTest, LayersAreTimedWhenAskedAndChangeNothing) {
     CudaEngine engine(smallNetwork(), kRepeatable);
     const auto image = wavyFrame({320, 240}, PixelFormat::rgba8, 1);
-    const Look look = plainLook("blur:50");
-    const auto expected = through(engine, image, look).picture->image();
+    const CompositeParams params = plainParams("blur:50");
+    const auto expected = through(engine, image, params).picture->image();
     int timed = 0;
     for (int i = 0; i < 48; ++i) {
         engine.timeLayers(i % 24 < 20);
-        const Output output = through(engine, image, look);
+        const Output output = through(engine, image, params);
         EXPECT_TRUE(sameBytes(*expected, *output.picture->image()));
         if (i % 24 == 0) {
             EXPECT_FALSE(output.layerMs.empty()) << "the next one";
@@ -312,9 +315,9 @@ TEST_F(LiveEngineTest, LayersAreTimedWhenAskedAndChangeNothing) {
 TEST_F(LiveEngineTest, AMatteThatIsNotFiniteShowsTheBackgroundAlone) {
     CudaEngine engine(brokenNetwork(), kRepeatable);
     const auto image = blackFrame({64, 48});
-    const Look look = plainLook("color:#00b140");
+    const CompositeParams params = plainParams("color:#00b140");
     for (int i = 0; i < 4; ++i) {
-        const Output output = through(engine, image, look);
+        const Output output = through(engine, image, params);
         EXPECT_EQ(output.matteFault, MatteFault::notFinite);
         const auto shown = output.picture->image();
         bool alone = true;
@@ -325,7 +328,7 @@ TEST_F(LiveEngineTest, AMatteThatIsNotFiniteShowsTheBackgroundAlone) {
         EXPECT_TRUE(alone);
     }
     CudaEngine sound(smallNetwork(), kRepeatable);
-    EXPECT_TRUE(through(sound, image, look).matteUsable());
+    EXPECT_TRUE(through(sound, image, params).matteUsable());
 }
 
 TEST_F(LiveEngineTest, SinglePrecisionDiffersByRoundingAlone) {
@@ -334,8 +337,8 @@ TEST_F(LiveEngineTest, SinglePrecisionDiffersByRoundingAlone) {
               {.networkLongestSide = kRepeatable.networkLongestSide, .precision = Precision::fp32, .tune = false});
     EXPECT_NE(exact.info().name.find("f32"), std::string::npos);
     const auto image = wavyFrame({320, 240}, PixelFormat::bgr8, 1);
-    const Look look = plainLook("transparent");
-    const auto a = through(fast, image, look).picture->image(), b = through(exact, image, look).picture->image();
+    const CompositeParams params = plainParams("transparent");
+    const auto a = through(fast, image, params).picture->image(), b = through(exact, image, params).picture->image();
     int largest = 0;
     for (std::size_t i = 3; i < a->bytes(); i += 4) largest = std::max(largest, std::abs(a->row(0)[i] - b->row(0)[i]));
     EXPECT_GT(largest, 0) << "they run the same kernels";
@@ -344,9 +347,9 @@ TEST_F(LiveEngineTest, SinglePrecisionDiffersByRoundingAlone) {
 
 TEST_F(LiveEngineTest, EachStepThatFailsIsADeviceFailureAndTheFrameGoesOn) {
     const auto image = wavyFrame({97, 61}, PixelFormat::rgba8, 1);
-    const Look look = plainLook("blur:50");
+    const CompositeParams params = plainParams("blur:50");
     RoundEngine sure("");
-    const auto expected = through(sure, image, look).picture->image();
+    const auto expected = through(sure, image, params).picture->image();
     const CudaFault atStart = [](const std::string& step) {
         return step == "start" ? cudaErrorLaunchFailure : cudaSuccess;
     };
@@ -359,14 +362,14 @@ TEST_F(LiveEngineTest, EachStepThatFailsIsADeviceFailureAndTheFrameGoesOn) {
             };
             if (good == 0) {
                 CudaEngine bare(smallNetwork(), kRepeatable, fault);
-                EXPECT_THROW(through(bare, image, look), DeviceFailure) << where;
+                EXPECT_THROW(through(bare, image, params), DeviceFailure) << where;
                 left = 0;
             }
             FallbackEngine engine(std::make_unique<CudaEngine>(smallNetwork(), kRepeatable, fault),
                                   [](const std::string& reason) { return std::make_unique<RoundEngine>(reason); });
-            engine.submit({image, 0, {}}, look);
+            engine.submit({image, 0, {}}, params);
             for (std::uint64_t number = 1; number < 8; ++number) {
-                engine.submit({image, number, {}}, look);
+                engine.submit({image, number, {}}, params);
                 EXPECT_EQ(engine.take().frame, number - 1) << where;
             }
             const Output last = engine.take();
@@ -380,35 +383,35 @@ TEST_F(LiveEngineTest, EachStepThatFailsIsADeviceFailureAndTheFrameGoesOn) {
 
 TEST_F(LiveEngineTest, AFullDeviceTakesOneFrameAtATimeThenASmallerNetworkThenTheCpu) {
     const auto image = wavyFrame({640, 480}, PixelFormat::rgba8, 1);
-    const Look look = plainLook("blur:50");
+    const CompositeParams params = plainParams("blur:50");
     int failures = 0;
     const CudaFault fault = [&](const std::string& step) {
         return step == "upload" && failures-- > 0 ? cudaErrorMemoryAllocation : cudaSuccess;
     };
     CudaEngine engine(fullNetwork(), kRepeatable, fault);
-    const auto full = through(engine, image, look).picture->image();
+    const auto full = through(engine, image, params).picture->image();
 
     failures = 1;
-    EXPECT_TRUE(sameBytes(*full, *through(engine, image, look).picture->image()));
+    EXPECT_TRUE(sameBytes(*full, *through(engine, image, params).picture->image()));
     EXPECT_EQ(engine.slots(), 1);
     ASSERT_EQ(engine.info().warnings.size(), 1U);
     EXPECT_NE(engine.info().warnings.front().find("one frame at a time"), std::string::npos);
 
     failures = 1;
-    EXPECT_FALSE(sameBytes(*full, *through(engine, image, look).picture->image()));
+    EXPECT_FALSE(sameBytes(*full, *through(engine, image, params).picture->image()));
     EXPECT_NE(engine.info().warnings.front().find("instead of"), std::string::npos);
 
     failures = 100;
     try {
-        through(engine, image, look);
+        through(engine, image, params);
         FAIL() << "nothing was thrown";
     } catch (const DeviceFailure& failure) {
         EXPECT_FALSE(failure.lasting);
     }
     failures = 0;
-    engine.forget();
+    engine.reset();
     EXPECT_EQ(engine.slots(), 2);
-    EXPECT_TRUE(sameBytes(*full, *through(engine, image, look).picture->image()));
+    EXPECT_TRUE(sameBytes(*full, *through(engine, image, params).picture->image()));
 }
 
 }  // namespace

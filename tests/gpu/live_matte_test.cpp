@@ -8,13 +8,13 @@
 #include <limits>
 #include <random>
 
-#include "inference/cuda/pixels/guard.h"
-#include "inference/cuda/pixels/people.h"
-#include "inference/cuda/pixels/steady.h"
+#include "inference/cuda/pixels/component_filter.h"
+#include "inference/cuda/pixels/matte_guard.h"
+#include "inference/cuda/pixels/temporal_filter.h"
+#include "inference/matting/component_filter.h"
 #include "inference/matting/composite.h"
-#include "inference/matting/people.h"
-#include "inference/matting/refine.h"
-#include "inference/matting/steady.h"
+#include "inference/matting/guided_filter.h"
+#include "inference/matting/temporal_filter.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/gpu/pixel_case.h"
 
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::array<float, 3> kMean{0.485F, 0.456F, 0.406F}, kDeviation{0.229F, 0.224F, 0.225F};
 
-/// Frame `number` of soft discs that wander, some of them specks, and thin lines that wind.
+/// Frame `number` of soft discs that wander, some of them small regions, and thin lines that wind.
 Planes wanderingMatte(Size size, int number, unsigned seed) {
     Planes matte(size, 1);
     std::minstd_rand random(seed);
@@ -76,44 +76,47 @@ std::vector<T> networkInput(const Planes& picture) {
 struct LiveMemory {
     explicit LiveMemory(Size s)
         : size(s),
-          kept(device::SteadyMemory::bytes(s)),
-          peopleBytes(device::PeopleScratch::bytes(s)),
-          steadyBytes(device::SteadyScratch::bytes(s)),
+          kept(device::TemporalMemory::bytes(s)),
+          componentBytes(device::ComponentScratch::bytes(s)),
+          temporalBytes(device::TemporalScratch::bytes(s)),
           matte(s.pixels() * sizeof(float)),
-          memory(device::SteadyMemory::in(kept.data(), s)),
-          people(device::PeopleScratch::in(peopleBytes.data(), s)),
-          steady(device::SteadyScratch::in(steadyBytes.data(), s)) {
-        CUDA_CHECK(cudaMemset(peopleBytes.data(), 0xff, peopleBytes.bytes()));
-        CUDA_CHECK(cudaMemset(steadyBytes.data(), 0xff, steadyBytes.bytes()));
+          memory(device::TemporalMemory::in(kept.data(), s)),
+          components(device::ComponentScratch::in(componentBytes.data(), s)),
+          temporal(device::TemporalScratch::in(temporalBytes.data(), s)) {
+        CUDA_CHECK(cudaMemset(componentBytes.data(), 0xff, componentBytes.bytes()));
+        CUDA_CHECK(cudaMemset(temporalBytes.data(), 0xff, temporalBytes.bytes()));
         CUDA_CHECK(cudaDeviceSynchronize());
-        device::forget(memory, stream.get());
+        device::reset(memory, stream.get());
     }
-    std::vector<float> keep(const Planes& found, const Look& look, const device::MatteAlarm& alarm = {}) {
-        const DeviceBuffer source = upload(found.values), block = upload(std::vector{device::lookBlock(look, size)});
+    std::vector<float> keep(const Planes& found,
+                            const CompositeParams& params,
+                            const device::NonFiniteFlag& nonFinite = {}) {
+        const DeviceBuffer source = upload(found.values),
+                           block = upload(std::vector{device::paramsBlock(params, size)});
         CUDA_CHECK(cudaDeviceSynchronize());
-        device::keepPeople(source.as<float>(), size, block.as<device::LookBlock>(), alarm, memory.kept, people,
-                           matte.as<float>(), stream.get());
+        device::keepComponents(source.as<float>(), size, block.as<device::ParamsBlock>(), nonFinite, memory.kept,
+                               components, matte.as<float>(), stream.get());
         stream.wait();
         return download<float>(matte.data(), size.pixels());
     }
     /// Of what keep() left in `matte`.
     template <typename T>
-    std::vector<float> follow(const Planes& picture, const Look& look, const int* alarm = nullptr) {
+    std::vector<float> follow(const Planes& picture, const CompositeParams& params, const int* nonFinite = nullptr) {
         const DeviceBuffer input = upload(networkInput<T>(picture));
-        const DeviceBuffer block = upload(std::vector{device::lookBlock(look, size)});
+        const DeviceBuffer block = upload(std::vector{device::paramsBlock(params, size)});
         CUDA_CHECK(cudaDeviceSynchronize());
-        device::steady(matte.as<float>(), input.data(), sizeof(T) == sizeof(float), kMean, kDeviation,
-                       block.as<device::LookBlock>(), alarm, memory, steady, matte.as<float>(), stream.get());
+        device::temporal(matte.as<float>(), input.data(), sizeof(T) == sizeof(float), kMean, kDeviation,
+                         block.as<device::ParamsBlock>(), nonFinite, memory, temporal, matte.as<float>(), stream.get());
         stream.wait();
         return download<float>(matte.data(), size.pixels());
     }
 
     Size size;
     Stream stream;
-    DeviceBuffer kept, peopleBytes, steadyBytes, matte;
-    device::SteadyMemory memory;
-    device::PeopleScratch people;
-    device::SteadyScratch steady;
+    DeviceBuffer kept, componentBytes, temporalBytes, matte;
+    device::TemporalMemory memory;
+    device::ComponentScratch components;
+    device::TemporalScratch temporal;
 };
 
 class LiveMatte : public testing::Test, public testing::WithParamInterface<Size> {};
@@ -124,17 +127,17 @@ INSTANTIATE_TEST_SUITE_P(Sizes,
 
 TEST_P(LiveMatte, TheSamePeopleStayAsOnTheCpu) {
     const Size size = GetParam();
-    for (const bool specks : {false, true}) {
+    for (const bool smallRegions : {false, true}) {
         for (const bool nearest : {false, true}) {
-            Look look;
-            look.removeSpecks = specks;
-            look.nearestOnly = nearest;
+            CompositeParams params;
+            params.removeSmallRegions = smallRegions;
+            params.nearestOnly = nearest;
             LiveMemory memory(size);
-            People people;
+            ComponentFilter components;
             for (int number = 0; number < 6; ++number) {
                 Planes expected = wanderingMatte(size, number, 5);
-                const std::vector<float> found = memory.keep(expected, look);
-                people.keep(specks, nearest, expected);
+                const std::vector<float> found = memory.keep(expected, params);
+                components.keep(smallRegions, nearest, expected);
                 expectClose("frame " + std::to_string(number), difference(expected.values, found), {2e-6, 1e-7});
             }
         }
@@ -143,7 +146,7 @@ TEST_P(LiveMatte, TheSamePeopleStayAsOnTheCpu) {
 
 TEST_P(LiveMatte, ASpeckAloneGoesAndASmallPersonStaysAsOnTheCpu) {
     const Size size = GetParam();
-    const Look look;
+    const CompositeParams params;
     for (const float share : {0.001F, 0.01F}) {
         const float radius = std::sqrt(share * float(size.pixels()) / 3.14159F);
         Planes expected(size, 1);
@@ -154,8 +157,8 @@ TEST_P(LiveMatte, ASpeckAloneGoesAndASmallPersonStaysAsOnTheCpu) {
             }
         }
         LiveMemory memory(size);
-        const std::vector<float> found = memory.keep(expected, look);
-        People().keep(true, false, expected);
+        const std::vector<float> found = memory.keep(expected, params);
+        ComponentFilter().keep(true, false, expected);
         expectClose(std::to_string(share), difference(expected.values, found), {2e-6, 1e-7});
     }
 }
@@ -163,38 +166,39 @@ TEST_P(LiveMatte, ASpeckAloneGoesAndASmallPersonStaysAsOnTheCpu) {
 TEST_P(LiveMatte, AHardMatteHasTheSameParts) {
     // Noise at the threshold: thousands of small parts that wind around each other.
     const Size size = GetParam();
-    Look look;
-    look.nearestOnly = true;
+    CompositeParams params;
+    params.nearestOnly = true;
     LiveMemory memory(size);
     for (const unsigned percent : {45U, 55U, 65U}) {
         Planes expected(size, 1);
         std::minstd_rand random(percent);
         for (float& alpha : expected.values) alpha = random() % 100 < percent ? 1.0F : 0.0F;
-        device::forget(memory.memory, memory.stream.get());
-        const std::vector<float> found = memory.keep(expected, look);
-        People().keep(true, true, expected);
+        device::reset(memory.memory, memory.stream.get());
+        const std::vector<float> found = memory.keep(expected, params);
+        ComponentFilter().keep(true, true, expected);
         expectClose(std::to_string(percent) + "%", difference(expected.values, found), {2e-6, 1e-7});
     }
 }
 
 TEST_P(LiveMatte, ItIsHeldSteadyAsOnTheCpu) {
     const Size size = GetParam();
-    for (const float steadiness : {0.0F, 0.7F, 1.0F}) {
-        Look look;
-        look.steadiness = steadiness;
-        look.removeSpecks = false;
+    for (const float temporalSmoothing : {0.0F, 0.7F, 1.0F}) {
+        CompositeParams params;
+        params.temporalSmoothing = temporalSmoothing;
+        params.removeSmallRegions = false;
         LiveMemory floats(size), halves(size);
-        Steady steady;
+        TemporalFilter temporal;
         for (int number = 0; number < 8; ++number) {
             const int scene = number < 6 ? number : 400 + number;  // a cut
             Planes matte = wanderingMatte(size, number / 2, 5);
             const Planes picture = noisyPicture(size, scene);
-            floats.keep(matte, look);
-            halves.keep(matte, look);
-            const auto found = floats.follow<float>(picture, look);
-            const auto rounded = halves.follow<__half>(picture, look);
-            steady.follow(picture, steadiness, matte);
-            const std::string name = "steadiness " + std::to_string(steadiness) + ", frame " + std::to_string(number);
+            floats.keep(matte, params);
+            halves.keep(matte, params);
+            const auto found = floats.follow<float>(picture, params);
+            const auto rounded = halves.follow<__half>(picture, params);
+            temporal.apply(picture, temporalSmoothing, matte);
+            const std::string name =
+                "steadiness " + std::to_string(temporalSmoothing) + ", frame " + std::to_string(number);
             expectClose(name, difference(matte.values, found), {2e-4, 2e-6});
             // Half's own rounding of the picture, of which a rate depends.
             expectClose(name + ", halves", difference(matte.values, rounded), {0.05, 1e-3});
@@ -204,25 +208,25 @@ TEST_P(LiveMatte, ItIsHeldSteadyAsOnTheCpu) {
 
 TEST_P(LiveMatte, AMatteThatIsNotFiniteIsForgotten) {
     const Size size = GetParam();
-    const Look look;
+    const CompositeParams params;
     LiveMemory memory(size);
     Planes matte(size, 1);
     std::ranges::fill(matte.values, 1.0F);
     const Planes picture = noisyPicture(size, 0);
-    memory.keep(matte, look);
-    memory.follow<float>(picture, look);
+    memory.keep(matte, params);
+    memory.follow<float>(picture, params);
 
     Planes broken = matte;
     broken.values.back() = std::numeric_limits<float>::quiet_NaN();
-    const DeviceBuffer alarm = upload(std::vector<int>{0});
-    const auto kept = memory.keep(broken, look, {alarm.as<int>(), nullptr});
-    EXPECT_EQ(download<int>(alarm.data(), 1).front(), 1);
+    const DeviceBuffer nonFinite = upload(std::vector<int>{0});
+    const auto kept = memory.keep(broken, params, {nonFinite.as<int>(), nullptr});
+    EXPECT_EQ(download<int>(nonFinite.data(), 1).front(), 1);
     EXPECT_EQ(kept.back(), 0);
-    memory.follow<float>(picture, look, alarm.as<int>());
+    memory.follow<float>(picture, params, nonFinite.as<int>());
 
     std::ranges::fill(matte.values, 0.25F);
-    memory.keep(matte, look);
-    for (const float alpha : memory.follow<float>(picture, look)) EXPECT_EQ(alpha, 0.25F);
+    memory.keep(matte, params);
+    for (const float alpha : memory.follow<float>(picture, params)) EXPECT_EQ(alpha, 0.25F);
 }
 
 /// The guard on the device, whose memory is poisoned but for what forgetting sets.
@@ -235,19 +239,19 @@ struct GuardCase {
         CUDA_CHECK(cudaMemset(state.data(), 0xff, state.bytes()));
         CUDA_CHECK(cudaMemset(before.data(), 0xff, before.bytes()));
         CUDA_CHECK(cudaDeviceSynchronize());
-        device::forgetCoverage(memory, stream.get());
-        device::forgetPicture(memory, stream.get());
+        device::resetCoverage(memory, stream.get());
+        device::resetPicture(memory, stream.get());
     }
     template <typename T>
     MatteFault judge(const Planes& matte, const Planes& picture) {
         const DeviceBuffer source = upload(matte.values), input = upload(networkInput<T>(picture));
-        const DeviceBuffer alarm = upload(std::vector<int>{0});
+        const DeviceBuffer nonFinite = upload(std::vector<int>{0});
         *told.as<int>() = 0;
         CUDA_CHECK(cudaDeviceSynchronize());
         device::guardMatte(source.as<float>(), input.data(), sizeof(T) == sizeof(float), kMean, kDeviation, memory,
-                           {alarm.as<int>(), told.as<int>()}, stream.get());
+                           {nonFinite.as<int>(), told.as<int>()}, stream.get());
         stream.wait();
-        EXPECT_EQ(download<int>(alarm.data(), 1).front(), *told.as<int>());
+        EXPECT_EQ(download<int>(nonFinite.data(), 1).front(), *told.as<int>());
         return MatteFault(*told.as<int>());
     }
     /// Of the frame that was judged last.
@@ -305,7 +309,7 @@ TEST_P(LiveMatte, TheGuardTellsWhatIsNotFinite) {
     matte.values.back() = std::numeric_limits<float>::quiet_NaN();
     EXPECT_EQ(guard.judge<float>(matte, picture), MatteFault::notFinite);
     EXPECT_EQ(guard.known().believed, 1);
-    device::forgetCoverage(guard.memory, guard.stream.get());
+    device::resetCoverage(guard.memory, guard.stream.get());
     guard.stream.wait();
     EXPECT_EQ(guard.known().believed, 0);
 }
@@ -315,92 +319,92 @@ struct Lit {
     Lit(PixelFormat format, Size size, Size points)
         : picture(format, size, 3),
           plate(wavyImage(size, PixelFormat::rgba8, 12)),
-          fields(points, field::kChannels),
+          guided(points, guided::kChannels),
           memory(points),
           wrap(points.pixels() * sizeof(float4)) {
         const Planes guide = resampleToPlanes(picture.image.view(), points);
-        fitGuidedFilter(guide, roundMatte({64, 48}), fields);
-        alpha = evaluateAlpha(guide, fields);
+        fitGuidedFilter(guide, roundMatte({64, 48}), guided);
+        alpha = evaluateAlpha(guide, guided);
         linear = toLinear(guide);
-        estimateColors(linear, alpha, fields);
-        blurBackground(linear, alpha, 5, fields);
-        memory.set(fields, linear, alpha);
-        onDevice = memory.fields();
+        estimateColors(linear, alpha, guided);
+        blurBackground(linear, alpha, 5, guided);
+        memory.set(guided, linear, alpha);
+        onDevice = memory.guided();
         onDevice.wrap = wrap.as<float4>();
         const auto* bytes = plate.row(0);
         plateBytes = upload(std::vector<std::uint8_t>(bytes, bytes + plate.bytes()));
     }
     PictureCase picture;
     Image plate;
-    Planes fields, alpha, linear;
+    Planes guided, alpha, linear;
     GridCase memory;
     DeviceBuffer wrap, plateBytes;
-    device::Fields onDevice;
+    device::GuidedCoefficients onDevice;
 };
 
-TEST(LiveLook, LightAndPlaceAreAsOnTheCpu) {
+TEST(LiveParams, LightAndPlaceAreAsOnTheCpu) {
     const Size size{321, 181};
-    const Stand stands[] = {
+    const SubjectTransform stands[] = {
         {}, {.mirrored = true}, {.scale = 0.6F, .x = 0.2F, .y = -0.1F}, {.mirrored = true, .scale = 1.7F, .y = 0.3F}};
     for (const PixelFormat format : {PixelFormat::rgba8, PixelFormat::bgr8, PixelFormat::nv12, PixelFormat::yuyv}) {
         Lit lit(format, size, {160, 90});
         const Stream stream;
         const DeviceBuffer out(size.pixels() * 4);
         for (const char* background : {"blur:20", "color:#2080c0", "image:plate"}) {
-            for (const Stand& stand : stands) {
+            for (const SubjectTransform& transform : stands) {
                 for (const float strength : {0.0F, 0.8F}) {
-                    Look look;
-                    look.background = parseBackground(background);
-                    look.stand = stand;
-                    look.lightWrap = strength;
-                    const bool image = look.background.kind == Background::Kind::image;
+                    CompositeParams params;
+                    params.background = parseBackground(background);
+                    params.transform = transform;
+                    params.lightWrap = strength;
+                    const bool image = params.background.kind == Background::Kind::image;
                     const Image* plate = image ? &lit.plate : nullptr;
                     const auto* plateOnDevice = image ? lit.plateBytes.as<std::uint8_t>() : nullptr;
-                    const DeviceBuffer block = upload(std::vector{device::lookBlock(look, {160, 90})});
+                    const DeviceBuffer block = upload(std::vector{device::paramsBlock(params, {160, 90})});
                     CUDA_CHECK(cudaDeviceSynchronize());
                     const std::string name = nameOf(format) + " over " + background + ", scale " +
-                                             std::to_string(stand.scale) + (stand.mirrored ? ", mirrored" : "");
+                                             std::to_string(transform.scale) + (transform.mirrored ? ", mirrored" : "");
                     if (strength > 0) {
                         RefineScratch scratch;
-                        wrapLight(lit.alpha, wrapSource(look, plate), lit.fields, scratch);
-                        device::wrapLight(lit.onDevice, lit.memory.scratch(), block.as<device::LookBlock>(),
+                        wrapLight(lit.alpha, wrapSource(params, plate), lit.guided, scratch);
+                        device::wrapLight(lit.onDevice, lit.memory.scratch(), block.as<device::ParamsBlock>(),
                                           plateOnDevice, size, stream.get());
                         stream.wait();
                         expectClose(name + ": light",
-                                    difference(GridCase::channels(lit.fields, field::kWrap),
+                                    difference(GridCase::channels(lit.guided, guided::kWrap),
                                                lit.memory.channelsOf(lit.onDevice.wrap)),
                                     {5e-3, 1e-4});
                     }
-                    device::compositeOver(lit.picture.source(), lit.onDevice, block.as<device::LookBlock>(),
+                    device::compositeOver(lit.picture.source(), lit.onDevice, block.as<device::ParamsBlock>(),
                                           plateOnDevice, out.as<std::uint8_t>(), stream.get());
                     stream.wait();
-                    const Image expected = compositeOver(lit.picture.image.view(), lit.fields, look, plate, {});
+                    const Image expected = compositeOver(lit.picture.image.view(), lit.guided, params, plate, {});
                     const std::vector<std::uint8_t> bytes(expected.row(0), expected.row(0) + expected.bytes());
                     // A pixel whose alpha turns from not quite to wholly the person's is one level off. A person of
                     // another size is read between pixels and rounded to a byte: where that falls between two levels,
                     // alpha follows by the guided filter's slope, and the colour by alpha.
                     expectClose(name, difference(bytes, download<std::uint8_t>(out.data(), size.pixels() * 4)),
-                                {stand.scale == 1 ? 6.0 : 16.0, 0.08});
+                                {transform.scale == 1 ? 6.0 : 16.0, 0.08});
                 }
             }
         }
     }
 }
 
-TEST(LiveLook, TheBlurredRoomStaysWhereverThePersonStands) {
+TEST(LiveParams, TheBlurredRoomStaysWhereverThePersonStands) {
     const Size size{321, 181};
     Lit lit(PixelFormat::rgba8, size, {160, 90});
-    for (std::size_t i = 0; i < lit.fields.values.size(); ++i) {  // nobody is left to be seen
-        if (i % field::kChannels < field::kForeground) lit.fields.values[i] = 0;
+    for (std::size_t i = 0; i < lit.guided.values.size(); ++i) {  // nobody is left to be seen
+        if (i % guided::kChannels < guided::kForeground) lit.guided.values[i] = 0;
     }
-    lit.memory.set(lit.fields, lit.linear, lit.alpha);
+    lit.memory.set(lit.guided, lit.linear, lit.alpha);
     const Stream stream;
     const DeviceBuffer out(size.pixels() * 4);
-    const auto shown = [&](const Stand& stand) {
-        Look look;
-        look.stand = stand;
-        const DeviceBuffer block = upload(std::vector{device::lookBlock(look, {160, 90})});
-        device::compositeOver(lit.picture.source(), lit.onDevice, block.as<device::LookBlock>(), nullptr,
+    const auto shown = [&](const SubjectTransform& transform) {
+        CompositeParams params;
+        params.transform = transform;
+        const DeviceBuffer block = upload(std::vector{device::paramsBlock(params, {160, 90})});
+        device::compositeOver(lit.picture.source(), lit.onDevice, block.as<device::ParamsBlock>(), nullptr,
                               out.as<std::uint8_t>(), stream.get());
         stream.wait();
         return download<std::uint8_t>(out.data(), size.pixels() * 4);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "inference/matting/refine.h"
+#include "inference/matting/guided_filter.h"
 
 namespace matte::test {
 namespace {
@@ -126,24 +126,25 @@ device::Source PictureCase::source() const {
 }
 
 GridCase::GridCase(Size size)
-    : planes_(size.pixels() * sizeof(float4) * device::Fields::kPlanes), memory_(device::Scratch::bytes(size)) {
+    : planes_(size.pixels() * sizeof(float4) * device::GuidedCoefficients::kPlanes),
+      memory_(device::Scratch::bytes(size)) {
     auto* plane = planes_.as<float4>();
     const std::size_t pixels = size.pixels();
-    fields_ = {size, plane, plane + pixels, plane + 2 * pixels, plane + 3 * pixels, plane + 4 * pixels};
+    guided_ = {size, plane, plane + pixels, plane + 2 * pixels, plane + 3 * pixels, plane + 4 * pixels};
     scratch_ = device::Scratch::in(memory_.data(), size);
     CUDA_CHECK(cudaMemset(planes_.data(), 0xff, planes_.bytes()));  // NaN: nothing may be read before it is written
     CUDA_CHECK(cudaMemset(memory_.data(), 0xff, memory_.bytes()));
     CUDA_CHECK(cudaDeviceSynchronize());  // or it would run beside, or after, the kernels of other streams
 }
 
-void GridCase::set(const Planes& field, const Planes& linear, const Planes& alpha) {
-    copyTo(fields_.coefficients, pack(field, field::kCoefficients, 4));
-    copyTo(fields_.foreground, pack(field, field::kForeground, 3));
-    copyTo(fields_.background, pack(field, field::kBackground, 3));
-    copyTo(fields_.blurred, pack(field, field::kBlurred, 3));
+void GridCase::set(const Planes& guided, const Planes& linear, const Planes& alpha) {
+    copyTo(guided_.coefficients, pack(guided, guided::kCoefficients, 4));
+    copyTo(guided_.foreground, pack(guided, guided::kForeground, 3));
+    copyTo(guided_.background, pack(guided, guided::kBackground, 3));
+    copyTo(guided_.blurred, pack(guided, guided::kBlurred, 3));
     std::vector<float4> own = pack(linear, 0, 3);
     for (std::size_t i = 0; i < own.size(); ++i) own[i].w = alpha.values[i];
-    copyTo(fields_.linear, own);
+    copyTo(guided_.linear, own);
 }
 
 void GridCase::setGuide(const Planes& guide, const Planes& target) {
@@ -162,13 +163,13 @@ std::vector<float> GridCase::channels(const Planes& planes, int first) {
 
 std::vector<float> GridCase::channelsOf(const float4* plane) const {
     std::vector<float> values;
-    for (const float4& p : download<float4>(plane, fields_.size.pixels())) values.insert(values.end(), {p.x, p.y, p.z});
+    for (const float4& p : download<float4>(plane, guided_.size.pixels())) values.insert(values.end(), {p.x, p.y, p.z});
     return values;
 }
 
 std::vector<float> GridCase::alpha() const {
     std::vector<float> values;
-    for (const float4& p : download<float4>(fields_.linear, fields_.size.pixels())) values.push_back(p.w);
+    for (const float4& p : download<float4>(guided_.linear, guided_.size.pixels())) values.push_back(p.w);
     return values;
 }
 

@@ -47,10 +47,10 @@ Planes roundMatte(Size size);
 class GridCase {
 public:
     explicit GridCase(Size size);
-    [[nodiscard]] const device::Fields& fields() const { return fields_; }
+    [[nodiscard]] const device::GuidedCoefficients& guided() const { return guided_; }
     [[nodiscard]] const device::Scratch& scratch() const { return scratch_; }
-    /// Puts a CPU's field [H, W, field::kChannels], its linear picture and its alpha into the planes.
-    void set(const Planes& field, const Planes& linear, const Planes& alpha);
+    /// Puts a CPU's field [H, W, guided::kChannels], its linear picture and its alpha into the planes.
+    void set(const Planes& guided, const Planes& linear, const Planes& alpha);
     void setGuide(const Planes& guide, const Planes& target);
     /// Channels [first, first + 3) of a CPU's field, as they lie in a plane of float4.
     [[nodiscard]] static std::vector<float> channels(const Planes& planes, int first);
@@ -59,7 +59,7 @@ public:
 
 private:
     DeviceBuffer planes_, memory_;
-    device::Fields fields_;
+    device::GuidedCoefficients guided_;
     device::Scratch scratch_;
 };
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "inference/matting/composite.h"
-#include "inference/matting/refine.h"
+#include "inference/matting/guided_filter.h"
 #include "inference/matting/resample.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/gpu/pixel_case.h"
@@ -64,24 +64,24 @@ void checkGuideAndInput(const PictureCase& picture, Size grid, Size input) {
                 yuv ? Difference{0.02, 3e-4} : Difference{2e-5, 5e-6});
 }
 
-void checkAlarm() {
+void checkNonFinite() {
     const Stream stream;
     const device::Resampling resampling({9, 7}, {18, 14});
     const DeviceBuffer target(18 * 14 * sizeof(float));
     Planes matte = roundMatte({9, 7});
     for (const float bad : {0.5F, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
         matte.values[31] = bad;
-        const DeviceBuffer source = upload(matte.values), alarm = upload(std::vector<int>{0});
+        const DeviceBuffer source = upload(matte.values), nonFinite = upload(std::vector<int>{0});
         const PinnedBuffer told(sizeof(int));
         *told.as<int>() = 0;
         CUDA_CHECK(cudaDeviceSynchronize());
-        device::resampleMatte(source.as<float>(), resampling, {alarm.as<int>(), told.as<int>()}, target.as<float>(),
+        device::resampleMatte(source.as<float>(), resampling, {nonFinite.as<int>(), told.as<int>()}, target.as<float>(),
                               stream.get());
         stream.wait();
         const std::vector<float> found = download<float>(target.data(), 18 * 14);
         const int expected = std::isfinite(bad) ? 0 : 1;
         EXPECT_EQ(*told.as<int>(), expected) << bad;
-        EXPECT_EQ(download<int>(alarm.data(), 1).front(), expected) << bad;
+        EXPECT_EQ(download<int>(nonFinite.data(), 1).front(), expected) << bad;
         EXPECT_TRUE(std::ranges::all_of(found, [](float alpha) { return alpha >= 0 && alpha <= 1; })) << bad;
     }
 }
@@ -120,14 +120,14 @@ void checkMatteAndPictures(Size from, Size to) {
 /// A picture's grid on the CPU, after each step.
 struct CpuGrid {
     CpuGrid(const Image& image, Size grid, Size network, float sigma)
-        : guide(resampleToPlanes(image.view(), grid)), coarse(roundMatte(network)), fields(grid, field::kChannels) {
-        fitGuidedFilter(guide, coarse, fields);
-        alpha = evaluateAlpha(guide, fields);
+        : guide(resampleToPlanes(image.view(), grid)), coarse(roundMatte(network)), guided(grid, guided::kChannels) {
+        fitGuidedFilter(guide, coarse, guided);
+        alpha = evaluateAlpha(guide, guided);
         linear = toLinear(guide);
-        estimateColors(linear, alpha, fields);
-        blurBackground(linear, alpha, sigma, fields);
+        estimateColors(linear, alpha, guided);
+        blurBackground(linear, alpha, sigma, guided);
     }
-    Planes guide, coarse, fields, alpha, linear;
+    Planes guide, coarse, guided, alpha, linear;
 };
 
 void checkGrid(Size grid, Size network, float strength) {
@@ -137,69 +137,72 @@ void checkGrid(Size grid, Size network, float strength) {
     GridCase memory(grid);
     const Stream stream;
     memory.setGuide(cpu.guide, resamplePlanes(cpu.coarse, grid));
-    device::fitGuidedFilter(memory.fields(), memory.scratch(), guidedRadius(grid.longest(), network.longest()),
+    device::fitGuidedFilter(memory.guided(), memory.scratch(), guidedRadius(grid.longest(), network.longest()),
                             stream.get());
     stream.wait();
     expectClose(name + " guided alpha", difference(cpu.alpha.values, memory.alpha()), {2e-2, 1e-4});
-    expectClose(name + " linear", difference(cpu.linear.values, memory.channelsOf(memory.fields().linear)),
+    expectClose(name + " linear", difference(cpu.linear.values, memory.channelsOf(memory.guided().linear)),
                 {2e-6, 1e-6});
 
-    memory.set(cpu.fields, cpu.linear, cpu.alpha);
-    device::estimateColors(memory.fields(), memory.scratch(), stream.get());
+    memory.set(cpu.guided, cpu.linear, cpu.alpha);
+    device::estimateColors(memory.guided(), memory.scratch(), stream.get());
     stream.wait();
     expectClose(
         name + " person's colour",
-        difference(GridCase::channels(cpu.fields, field::kForeground), memory.channelsOf(memory.fields().foreground)),
+        difference(GridCase::channels(cpu.guided, guided::kForeground), memory.channelsOf(memory.guided().foreground)),
         {5e-3, 1e-4});
     expectClose(
         name + " background's colour",
-        difference(GridCase::channels(cpu.fields, field::kBackground), memory.channelsOf(memory.fields().background)),
+        difference(GridCase::channels(cpu.guided, guided::kBackground), memory.channelsOf(memory.guided().background)),
         {5e-3, 1e-4});
 
-    memory.set(cpu.fields, cpu.linear, cpu.alpha);
-    Look look;
-    look.background.blurStrength = strength;
-    const DeviceBuffer block = upload(std::vector{device::lookBlock(look, grid)});
-    device::blurBackground(memory.fields(), memory.scratch(), block.as<device::LookBlock>(), stream.get());
+    memory.set(cpu.guided, cpu.linear, cpu.alpha);
+    CompositeParams params;
+    params.background.blurStrength = strength;
+    const DeviceBuffer block = upload(std::vector{device::paramsBlock(params, grid)});
+    device::blurBackground(memory.guided(), memory.scratch(), block.as<device::ParamsBlock>(), stream.get());
     stream.wait();
-    expectClose(name + " blur " + std::to_string(int(strength)),
-                difference(GridCase::channels(cpu.fields, field::kBlurred), memory.channelsOf(memory.fields().blurred)),
-                {2e-3, 1e-4});
+    expectClose(
+        name + " blur " + std::to_string(int(strength)),
+        difference(GridCase::channels(cpu.guided, guided::kBlurred), memory.channelsOf(memory.guided().blurred)),
+        {2e-3, 1e-4});
 }
 
-void checkLooks(PixelFormat format, Size size, Size grid) {
+void checkParams(PixelFormat format, Size size, Size grid) {
     const PictureCase picture(format, size, 11);
     const Image plate = wavyImage(size, PixelFormat::rgba8, 12);
     const CpuGrid cpu(picture.image, grid, {64, 48}, 5);
     GridCase memory(grid);
-    memory.set(cpu.fields, cpu.linear, cpu.alpha);
+    memory.set(cpu.guided, cpu.linear, cpu.alpha);
     const DeviceBuffer plateBytes = upload(bytesOf(plate)), out(size.pixels() * 4);
     const Stream stream;
     for (const char* background : {"blur:20", "color:#2080c0", "transparent", "image:plate"}) {
         for (const bool decontaminate : {true, false}) {
-            Look look;
-            look.background = parseBackground(background);
-            look.decontaminate = decontaminate;
-            const bool image = look.background.kind == Background::Kind::image;
-            const DeviceBuffer block = upload(std::vector{device::lookBlock(look, grid)});
-            device::compositeOver(picture.source(), memory.fields(), block.as<device::LookBlock>(),
+            CompositeParams params;
+            params.background = parseBackground(background);
+            params.decontaminate = decontaminate;
+            const bool image = params.background.kind == Background::Kind::image;
+            const DeviceBuffer block = upload(std::vector{device::paramsBlock(params, grid)});
+            device::compositeOver(picture.source(), memory.guided(), block.as<device::ParamsBlock>(),
                                   image ? plateBytes.as<std::uint8_t>() : nullptr, out.as<std::uint8_t>(),
                                   stream.get());
             stream.wait();
-            const Image expected = compositeOver(picture.image.view(), cpu.fields, look, image ? &plate : nullptr, {});
+            const Image expected =
+                compositeOver(picture.image.view(), cpu.guided, params, image ? &plate : nullptr, {});
             expectClose(nameOf(format) + " " + text(size) + " over " + background + (decontaminate ? "" : ", plain"),
                         difference(premultiplied(bytesOf(expected)),
                                    premultiplied(download<std::uint8_t>(out.data(), size.pixels() * 4))),
                         {3, 0.05});
         }
     }
-    Look green;
+    CompositeParams green;
     green.background = parseBackground("color:#00b140");
-    const DeviceBuffer greenBlock = upload(std::vector{device::lookBlock(green, grid)}), alarm = upload(std::vector{1});
-    device::Fields alarmed = memory.fields();
-    alarmed.alarm = alarm.as<int>();
+    const DeviceBuffer greenBlock = upload(std::vector{device::paramsBlock(green, grid)}),
+                       nonFinite = upload(std::vector{1});
+    device::GuidedCoefficients flagged = memory.guided();
+    flagged.nonFinite = nonFinite.as<int>();
     CUDA_CHECK(cudaDeviceSynchronize());
-    device::compositeOver(picture.source(), alarmed, greenBlock.as<device::LookBlock>(), nullptr,
+    device::compositeOver(picture.source(), flagged, greenBlock.as<device::ParamsBlock>(), nullptr,
                           out.as<std::uint8_t>(), stream.get());
     const auto shown = download<std::uint8_t>(out.data(), size.pixels() * 4);
     bool alone = true;
@@ -207,14 +210,14 @@ void checkLooks(PixelFormat format, Size size, Size grid) {
         alone = alone && shown[i] == 0 && shown[i + 1] == 0xB1 && shown[i + 2] == 0x40;
     }
     EXPECT_TRUE(alone) << "the alarm is set: the background alone must be seen";
-    Look look;
-    look.threshold = 0.4F;
-    const DeviceBuffer block = upload(std::vector{device::lookBlock(look, grid)});
-    device::renderMatte(picture.source(), memory.fields(), block.as<device::LookBlock>(), out.as<std::uint8_t>(),
+    CompositeParams params;
+    params.threshold = 0.4F;
+    const DeviceBuffer block = upload(std::vector{device::paramsBlock(params, grid)});
+    device::renderMatte(picture.source(), memory.guided(), block.as<device::ParamsBlock>(), out.as<std::uint8_t>(),
                         stream.get());
     stream.wait();
     expectClose(nameOf(format) + " " + text(size) + " matte",
-                difference(bytesOf(renderMatte(picture.image.view(), cpu.fields, look, {})),
+                difference(bytesOf(renderMatte(picture.image.view(), cpu.guided, params, {})),
                            download<std::uint8_t>(out.data(), size.pixels())),
                 {2, 0.02});
 }
@@ -260,9 +263,9 @@ INSTANTIATE_TEST_SUITE_P(Few,
                                          std::pair<Size, Size>{{3, 70}, {1, 1}}),
                          [](const auto& made) { return text(made.param.first) + "_to_" + text(made.param.second); });
 
-class Alarm : public testing::Test {};
-TEST_F(Alarm, AMatteThatIsNotFiniteIsNoticedAndDoesNoHarm) {
-    checkAlarm();
+class NonFinite : public testing::Test {};
+TEST_F(NonFinite, AMatteThatIsNotFiniteIsNoticedAndDoesNoHarm) {
+    checkNonFinite();
 }
 
 struct GridProblem {
@@ -296,7 +299,7 @@ class CompositeOnGpu : public testing::Test, public testing::WithParamInterface<
 TEST_P(CompositeOnGpu, EachBackgroundIsAsOnTheCpu) {
     const auto& [format, size] = GetParam();
     const bool coarser = size.longest() > 600;
-    checkLooks(format, size, coarser ? Size{size.width / 2, size.height / 2} : size);
+    checkParams(format, size, coarser ? Size{size.width / 2, size.height / 2} : size);
 }
 INSTANTIATE_TEST_SUITE_P(Few, CompositeOnGpu, testing::ValuesIn(everyFormat({{1, 1}, {203, 151}})), nameOfFormat);
 INSTANTIATE_TEST_SUITE_P(Large, CompositeOnGpu, testing::ValuesIn(everyFormat({{641, 483}})), nameOfFormat);

@@ -62,7 +62,7 @@ private:
 struct FeedFixture {
     FeedFixture() {
         live.base.startup.openVirtualCamera = [this](const std::stop_token&) -> std::unique_ptr<VirtualCamera> {
-            if (camera.refused) throw Error(Area::output, "There is no PipeWire: start it.");
+            if (camera.refused) throw Error(ErrorCategory::output, "There is no PipeWire: start it.");
             return std::make_unique<ScriptedCamera>(camera);
         };
         live.base.restart();

@@ -22,10 +22,10 @@ class DocumentTest : public QObject {
     Q_OBJECT
 
 private:
-    static Look withThreshold(float value) {
-        Look look;
-        look.threshold = value;
-        return look;
+    static CompositeParams withThreshold(float value) {
+        CompositeParams params;
+        params.threshold = value;
+        return params;
     }
     static std::unique_ptr<QSettings> store(const ScratchFolder& folder) {
         return std::make_unique<QSettings>(QString::fromStdString((folder / "s.ini").string()), QSettings::IniFormat);
@@ -34,86 +34,86 @@ private:
 private Q_SLOTS:
     void editsOfOneGestureAreOneStep() {
         Document document;
-        for (const float value : {0.4F, 0.3F, 0.2F}) document.edit(withThreshold(value), LookControl::threshold);
+        for (const float value : {0.4F, 0.3F, 0.2F}) document.edit(withThreshold(value), ParamControl::threshold);
         document.finishGesture();
-        document.edit(withThreshold(0.9F), LookControl::threshold);
+        document.edit(withThreshold(0.9F), ParamControl::threshold);
         QCOMPARE(document.undoStack().count(), 2);
         document.undo();
-        QCOMPARE(document.look().threshold, 0.2F);
+        QCOMPARE(document.params().threshold, 0.2F);
         document.undo();
-        QVERIFY(document.look() == Look{});
+        QVERIFY(document.params() == CompositeParams{});
         document.redo();
-        QCOMPARE(document.look().threshold, 0.2F);
+        QCOMPARE(document.params().threshold, 0.2F);
     }
 
     void editsOfDifferentControlsAreSteps() {
         Document document;
-        Look look = withThreshold(0.4F);
-        document.edit(look, LookControl::threshold);
-        look.softness = 0.1F;
-        document.edit(look, LookControl::softness);
+        CompositeParams params = withThreshold(0.4F);
+        document.edit(params, ParamControl::threshold);
+        params.softness = 0.1F;
+        document.edit(params, ParamControl::softness);
         QCOMPARE(document.undoStack().count(), 2);
     }
 
     void aDragBackToItsStartLeavesNoStep() {
         Document document;
-        document.edit(withThreshold(0.4F), LookControl::threshold);
-        document.edit(Look{}, LookControl::threshold);
+        document.edit(withThreshold(0.4F), ParamControl::threshold);
+        document.edit(CompositeParams{}, ParamControl::threshold);
         QCOMPARE(document.undoStack().count(), 0);
-        document.edit(Look{}, LookControl::threshold);
+        document.edit(CompositeParams{}, ParamControl::threshold);
         QCOMPARE(document.undoStack().count(), 0);
     }
 
     void anEditAfterAnUndoIsNotMergedIntoTheStepBefore() {
         Document document;
-        document.edit(withThreshold(0.4F), LookControl::threshold);
+        document.edit(withThreshold(0.4F), ParamControl::threshold);
         document.finishGesture();
-        document.edit(withThreshold(0.3F), LookControl::threshold);
+        document.edit(withThreshold(0.3F), ParamControl::threshold);
         document.undo();
-        document.edit(withThreshold(0.2F), LookControl::threshold);
+        document.edit(withThreshold(0.2F), ParamControl::threshold);
         QCOMPARE(document.undoStack().count(), 2);
         document.undo();
-        QCOMPARE(document.look().threshold, 0.4F);
+        QCOMPARE(document.params().threshold, 0.4F);
     }
 
     void stepsAboutSomethingElseLeaveMirroringAsItIs() {
         Document document;
-        const auto turn = [](Look& look) { look.stand.mirrored = !look.stand.mirrored; };
-        document.edit(withThreshold(0.4F), LookControl::threshold);
-        Look mirrored = document.look();
+        const auto turn = [](CompositeParams& params) { params.transform.mirrored = !params.transform.mirrored; };
+        document.edit(withThreshold(0.4F), ParamControl::threshold);
+        CompositeParams mirrored = document.params();
         turn(mirrored);
         document.adopt(mirrored, MirrorOf::others);  // another source
         document.undo();
-        QVERIFY(document.look().stand.mirrored);
+        QVERIFY(document.params().transform.mirrored);
         document.redo();
-        QVERIFY(document.look() == mirrored);
-        document.step(LookControl::mirror, turn);
-        QVERIFY(!document.look().stand.mirrored);
+        QVERIFY(document.params() == mirrored);
+        document.step(ParamControl::mirror, turn);
+        QVERIFY(!document.params().transform.mirrored);
         document.undo();
-        QVERIFY(document.look() == mirrored);
+        QVERIFY(document.params() == mirrored);
     }
 
     void aStepEndsWhereAnotherSourceBegins() {
         Document document;
-        Look mirrored, larger;
-        mirrored.stand.mirrored = larger.stand.mirrored = true;
-        larger.stand.scale = 1.2F;
+        CompositeParams mirrored, larger;
+        mirrored.transform.mirrored = larger.transform.mirrored = true;
+        larger.transform.scale = 1.2F;
         document.adopt(mirrored, MirrorOf::cameras);
-        document.edit(larger, LookControl::scale);
-        larger.stand.mirrored = false;
+        document.edit(larger, ParamControl::scale);
+        larger.transform.mirrored = false;
         document.adopt(larger, MirrorOf::others);
-        larger.stand.scale = 1.4F;
-        document.edit(larger, LookControl::scale);  // the same control, and nothing was let go
+        larger.transform.scale = 1.4F;
+        document.edit(larger, ParamControl::scale);  // the same control, and nothing was let go
         document.undo();
-        QCOMPARE(document.look().stand.scale, 1.2F);
-        QVERIFY(!document.look().stand.mirrored);
+        QCOMPARE(document.params().transform.scale, 1.2F);
+        QVERIFY(!document.params().transform.mirrored);
     }
 
     void aNewPhotoKeepsTheLookAndForgetsTheSteps() {
         Document document;
-        document.edit(withThreshold(0.4F), LookControl::threshold);
+        document.edit(withThreshold(0.4F), ParamControl::threshold);
         document.setPhoto({});
-        QCOMPARE(document.look().threshold, 0.4F);
+        QCOMPARE(document.params().threshold, 0.4F);
         QVERIFY(!document.undoStack().canUndo());
     }
 
@@ -121,15 +121,15 @@ private Q_SLOTS:
         const ScratchFolder folder;
         Settings settings;
         settings.geometry = QWidget().saveGeometry();
-        settings.look.background = parseBackground("color:#123456");
-        settings.look.background.blurStrength = 33;
-        settings.look.background.imagePath = "/a b/ü.webm";
-        settings.look.background.moving = true;
-        settings.look.background.placement = Placement::fit;
-        settings.look.background.position = 0.2F;
-        settings.look.threshold = 0.37F;
-        settings.look.softness = 0.11F;
-        settings.look.decontaminate = false;
+        settings.params.background = parseBackground("color:#123456");
+        settings.params.background.blurStrength = 33;
+        settings.params.background.imagePath = "/a b/ü.webm";
+        settings.params.background.moving = true;
+        settings.params.background.placement = Placement::fit;
+        settings.params.background.position = 0.2F;
+        settings.params.threshold = 0.37F;
+        settings.params.softness = 0.11F;
+        settings.params.decontaminate = false;
         settings.recentFiles = QStringList{"/x, y.png"};
         settings.openFolder = "/open";
         settings.exportFolder = "/export";
@@ -154,10 +154,10 @@ private Q_SLOTS:
         QStringList damaged;
         const Settings settings = Settings::load(*store(folder), damaged);
         QCOMPARE(damaged.size(), 8);
-        QVERIFY(settings.look == Look{});
+        QVERIFY(settings.params == CompositeParams{});
         QVERIFY(settings.theme == ThemeChoice::system);
         store(folder)->setValue("look/threshold", 17.0);
-        QCOMPARE(Settings::load(*store(folder), damaged).look.threshold, 1.0F);
+        QCOMPARE(Settings::load(*store(folder), damaged).params.threshold, 1.0F);
     }
 
     // Version 2's new looks had an edge of 0.6.
@@ -173,15 +173,15 @@ private Q_SLOTS:
         }
         QStringList damaged;
         const Settings before = Settings::load(*store(folder), damaged);
-        QCOMPARE(before.look.softness, 0.6F);
-        QCOMPARE(before.live.profiles[0].look.softness, 0.6F);
-        QCOMPARE(before.live.profiles[1].look.softness, 0.2F);
+        QCOMPARE(before.params.softness, 0.6F);
+        QCOMPARE(before.live.profiles[0].params.softness, 0.6F);
+        QCOMPARE(before.live.profiles[1].params.softness, 0.2F);
         before.save(*store(folder));
         QVERIFY(Settings::load(*store(folder), damaged) == before);
         store(folder)->remove("look/softness");
-        QCOMPARE(Settings::load(*store(folder), damaged).look.softness, Look{}.softness);
+        QCOMPARE(Settings::load(*store(folder), damaged).params.softness, CompositeParams{}.softness);
         QVERIFY(damaged.isEmpty());
-        QCOMPARE(Look{}.softness, 1.0F);  // the edge as it was found
+        QCOMPARE(CompositeParams{}.softness, 1.0F);  // the edge as it was found
     }
 
     void recentFilesAreTheNewestTenOnce() {
@@ -246,7 +246,7 @@ private Q_SLOTS:
         QVERIFY(line.photo.endsWith("/p.jpg"));
         QCOMPARE(line.forQt, (QStringList{"matte", "-session", "117f", "--platform", "xcb"}));
         const CommandLine file = parseCommandLine({"matte", "--", "-reverse"});
-        QVERIFY(!file.exitCode && file.orders.source->spec.name.ends_with("/-reverse"));
+        QVERIFY(!file.exitCode && file.automation.source->spec.name.ends_with("/-reverse"));
         QCOMPARE(file.forQt, QStringList{"matte"});
     }
 
@@ -312,15 +312,15 @@ private Q_SLOTS:
                                                    "60", "--stats", "s.json", "--precision", "fp32", "--no-tune",
                                                    "--no-interop", "--require-gpu", "--virtual-camera"});
         QVERIFY(!line.exitCode);
-        QVERIFY(line.orders.source->spec.kind == SourceSpec::Kind::test);
-        QVERIFY((line.orders.source->spec.size == Size{640, 480}));
-        QCOMPARE(line.orders.frames, 60ULL);
-        QVERIFY(line.orders.statistics.startsWith('/') && line.orders.statistics.endsWith("/s.json"));
+        QVERIFY(line.automation.source->spec.kind == SourceSpec::Kind::test);
+        QVERIFY((line.automation.source->spec.size == Size{640, 480}));
+        QCOMPARE(line.automation.frames, 60ULL);
+        QVERIFY(line.automation.statistics.startsWith('/') && line.automation.statistics.endsWith("/s.json"));
         QVERIFY(line.engine.precision == Precision::fp32 && !line.engine.tune);
-        QVERIFY(!line.interop && line.orders.requireGpu && line.virtualCamera);
+        QVERIFY(!line.interop && line.automation.requireGpu && line.virtualCamera);
         const CommandLine camera = parseCommandLine({"matte", "--source", "camera:Desk", "--size", "1280x720"});
-        QVERIFY((camera.orders.source->size == Size{1280, 720}));
-        QVERIFY(parseCommandLine({"matte", "clip.mp4"}).orders.source->spec.name.ends_with("/clip.mp4"));
+        QVERIFY((camera.automation.source->size == Size{1280, 720}));
+        QVERIFY(parseCommandLine({"matte", "clip.mp4"}).automation.source->spec.name.ends_with("/clip.mp4"));
     }
 
     void commandLineRefusals_data() {

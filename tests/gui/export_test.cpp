@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "gui/app/file_dialogs.h"
-#include "gui/panels/look_panel.h"
+#include "gui/panels/params_panel.h"
 #include "gui/widgets/banner.h"
 #include "gui/widgets/slider_row.h"
 #include "gui/window/canvas.h"
@@ -26,10 +26,10 @@
 namespace matte::test {
 namespace {
 
-Look transparent() {
-    Look look;
-    look.background.kind = Background::Kind::transparent;
-    return look;
+CompositeParams transparent() {
+    CompositeParams params;
+    params.background.kind = Background::Kind::transparent;
+    return params;
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ private Q_SLOTS:
     void keepsTransparencyAndSaysWhenItCannot() {
         WindowFixture fixture;
         fixture.open();
-        fixture.window->document().edit(transparent(), LookControl::background);
+        fixture.window->document().edit(transparent(), ParamControl::background);
         fixture.window->exportTo(QString::fromStdString((fixture.folder / "out.png").string()));
         QTRY_VERIFY(fixture.banner().contains("out.png"));
         QCOMPARE(int(readImage(fixture.folder / "out.png")->row(0)[3]), 128);
@@ -163,7 +163,7 @@ private Q_SLOTS:
         QCOMPARE(copied.pixelColor(5, 5), QColor(255, 0, 0, 128));
         QTest::keyClick(fixture.window.get(), Qt::Key_C, Qt::ControlModifier | Qt::ShiftModifier);
         QTRY_COMPARE(QApplication::clipboard()->image().pixelColor(5, 5), QColor(50, 50, 50));
-        QVERIFY(fixture.window->document().look() == Look{});
+        QVERIFY(fixture.window->document().params() == CompositeParams{});
     }
 };
 

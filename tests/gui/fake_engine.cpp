@@ -18,7 +18,7 @@ public:
 
 private:
     std::shared_ptr<const Image> source_;
-    StageTimes times_{{"preprocess", 1}, {"network", 23}, {"closer look", 7}, {"refine", 2}};
+    StageTimes times_{{"preprocess", 1}, {"network", 23}, {"second pass", 7}, {"refine", 2}};
 };
 
 void stallUntilStopped(EngineLog& log, const std::stop_token& stop) {
@@ -37,7 +37,7 @@ public:
 
     std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop) override {
         ++log_.cutOuts;
-        if (log_.failCutOut) throw Error(Area::engine, "The fake engine broke: mend it.");
+        if (log_.failCutOut) throw Error(ErrorCategory::engine, "The fake engine broke: mend it.");
         if (log_.stallCutOut) stallUntilStopped(log_, stop);
         while (log_.holdCutOut) {
             stopIfAsked(stop);
@@ -46,76 +46,76 @@ public:
         return std::make_shared<FakeCutout>(std::move(source));
     }
 
-    Output composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override {
+    Output composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override {
         ++log_.composites;
         const bool full = size == cutout.source()->size();
         if (full) ++log_.fullSize;
         if (full && log_.stallFullSize) stallUntilStopped(log_, stop);
         std::this_thread::sleep_for(std::chrono::milliseconds(log_.compositeMs));
-        log_.record(look);
+        log_.record(params);
         auto image = std::make_shared<Image>(size, PixelFormat::rgba8);
-        const Rgba color = expectedColor(look);
+        const Rgba color = expectedColor(params);
         for (std::size_t i = 0; i < size.pixels(); ++i) std::memcpy(image->row(0) + 4 * i, &color, sizeof color);
         Output output;
         output.picture = std::make_shared<HostPicture>(image);
         return output;
     }
 
-    Image matte(Cutout&, const Look& look, Size size, std::stop_token) override {
+    Image matte(Cutout&, const CompositeParams& params, Size size, std::stop_token) override {
         ++log_.mattes;
         Image image(size, PixelFormat::gray8);
-        std::memset(image.row(0), int(look.threshold * 255), image.bytes());
+        std::memset(image.row(0), int(params.threshold * 255), image.bytes());
         return image;
     }
 
     [[nodiscard]] int slots() const override { return 1; }
-    void submit(const Frame& frame, const Look& look) override {
+    void submit(const Frame& frame, const CompositeParams& params) override {
         frame_ = frame;
-        look_ = look;
+        params_ = params;
     }
     Output take() override {
         const auto cutout = cutOut(frame_.image, {});
-        Output output = composite(*cutout, look_, frame_.image->size(), {});
+        Output output = composite(*cutout, params_, frame_.image->size(), {});
         output.frame = frame_.number;
         output.captured = frame_.captured;
         return output;
     }
     void drop() override {}
-    void forget() override {}
+    void reset() override {}
     [[nodiscard]] std::vector<LayerInfo> layers() const override { return {}; }
     void timeLayers(bool) override {}
 
 private:
     EngineLog& log_;
     Frame frame_;
-    Look look_;
+    CompositeParams params_;
 };
 
 }  // namespace
 
-void EngineLog::record(const Look& look) {
+void EngineLog::record(const CompositeParams& params) {
     const std::lock_guard lock(mutex_);
-    lastLook_ = look;
+    lastParams_ = params;
 }
 
-Look EngineLog::lastLook() const {
+CompositeParams EngineLog::lastParams() const {
     const std::lock_guard lock(mutex_);
-    return lastLook_;
+    return lastParams_;
 }
 
 std::function<std::unique_ptr<Engine>()> fakeEngine(EngineLog& log) {
     return [&log]() -> std::unique_ptr<Engine> {
         if (log.failMaking > 0) {
             --log.failMaking;
-            throw Error(Area::model, "The fake model is damaged: get another.");
+            throw Error(ErrorCategory::model, "The fake model is damaged: get another.");
         }
         ++log.made;
         return std::make_unique<FakeEngine>(log);
     };
 }
 
-Rgba expectedColor(const Look& look) {
-    const Background& background = look.background;
+Rgba expectedColor(const CompositeParams& params) {
+    const Background& background = params.background;
     const auto gray = std::uint8_t(background.blurStrength);
     switch (background.kind) {
         case Background::Kind::blur: return {gray, gray, gray, 255};

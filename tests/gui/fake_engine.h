@@ -25,12 +25,12 @@ struct EngineLog {
     std::atomic<bool> failCutOut = false;
     std::atomic<int> compositeMs = 0;
 
-    void record(const Look& look);
-    [[nodiscard]] Look lastLook() const;
+    void record(const CompositeParams& params);
+    [[nodiscard]] CompositeParams lastParams() const;
 
 private:
     mutable std::mutex mutex_;
-    Look lastLook_;
+    CompositeParams lastParams_;
 };
 
 std::function<std::unique_ptr<Engine>()> fakeEngine(EngineLog& log);
@@ -40,6 +40,6 @@ struct Rgba {
     std::uint8_t r, g, b, a;
     bool operator==(const Rgba&) const = default;
 };
-Rgba expectedColor(const Look& look);
+Rgba expectedColor(const CompositeParams& params);
 
 }  // namespace matte::test

@@ -109,14 +109,14 @@ struct RoomFixture {
                 .open = [](const SourceSpec& spec,
                            const CaptureSettings&,
                            const std::stop_token&) { return openKnownRoom(spec.size, spec.rate); },
-                .methods = methods,
+                .implementations = implementations,
                 .watchCameras = false}) {
-        window().profiles().keep({"Plain", lookOf(plain({0, 220, 60})), sourceOf("test:person:640x480@30")});
-        Look moved = lookOf(plain({0, 255, 0}));
-        moved.stand = {.mirrored = true, .scale = 0.6F, .x = 0.2F, .y = 0.1F};
+        window().profiles().keep({"Plain", paramsOf(plain({0, 220, 60})), sourceOf("test:person:640x480@30")});
+        CompositeParams moved = paramsOf(plain({0, 255, 0}));
+        moved.transform = {.mirrored = true, .scale = 0.6F, .x = 0.2F, .y = 0.1F};
         moved.fineDetail = true;
         window().profiles().keep({"Moved", moved, sourceOf("test:person:320x240@15")});
-        Look cut = moved;
+        CompositeParams cut = moved;
         cut.background.kind = Background::Kind::transparent;
         window().profiles().keep({"None", cut, sourceOf("test:person:1280x720@30")});
         window().setMode(Mode::live);
@@ -131,10 +131,10 @@ struct RoomFixture {
     }
     [[nodiscard]] MainWindow& window() const { return *base.window; }
 
-    static Look lookOf(const Background& background) {
-        Look look;
-        look.background = background;
-        return look;
+    static CompositeParams paramsOf(const Background& background) {
+        CompositeParams params;
+        params.background = background;
+        return params;
     }
     static LiveSource sourceOf(const char* text) {
         LiveSource source;
@@ -148,15 +148,17 @@ struct RoomFixture {
         options.precision = network.precision;
         const std::string model = network.model;
         const auto load = [model] {
-            return std::make_shared<const ladder::Model>(ladder::Model::load(Safetensors::read(findModel(model))));
+            return std::make_shared<const baselines::Model>(
+                baselines::Model::load(Safetensors::read(findModel(model))));
         };
-        return std::make_unique<ladder::SwitchingEngine>(makeLiveEngine(model, options),
-                                                         ladder::SwitchingEngine::Setup{load, options}, methods);
+        return std::make_unique<baselines::SwitchingEngine>(
+            makeLiveEngine(model, options), baselines::SwitchingEngine::Setup{load, options}, implementations);
     }
 
     int frames = 0;  ///< with the person, presented
     std::atomic<Lapse> lapse = Lapse::none;
-    std::shared_ptr<ladder::MethodSwitch> methods = std::make_shared<ladder::MethodSwitch>();
+    std::shared_ptr<baselines::ImplementationSwitch> implementations =
+        std::make_shared<baselines::ImplementationSwitch>();
     WindowFixture base;  ///< last: its window's threads end before what they use
 };
 
@@ -185,7 +187,7 @@ private:
         } else if (kind < 80) {
             change();
         } else if (kind < 86) {
-            chooseMethod();
+            chooseImplementation();
         } else if (kind < 93) {
             room_.lapse = any(1) == 0 ? Lapse::broken : Lapse::unusable;
         } else {
@@ -207,9 +209,10 @@ private:
     /// magnifies what a right matte leaves.
     void trigger() {
         constexpr Id kIds[] = {
-            Id::hidePerson, Id::overlay, Id::live,       Id::mirror,     Id::steady, Id::specks, Id::nearest,
-            Id::detail,     Id::wrap,    Id::cleanEdges, Id::resetStand, Id::panel,  Id::corner, Id::fullScreen,
-            Id::photoMode,  Id::fit,     Id::liveMode,   Id::zoomOut,    Id::undo,   Id::redo,   Id::cancel};
+            Id::hidePerson, Id::overlay,    Id::live,      Id::mirror,     Id::steady,         Id::smallRegions,
+            Id::nearest,    Id::detail,     Id::wrap,      Id::cleanEdges, Id::resetTransform, Id::panel,
+            Id::corner,     Id::fullScreen, Id::photoMode, Id::fit,        Id::liveMode,       Id::zoomOut,
+            Id::undo,       Id::redo,       Id::cancel};
         room_.window().actions()[kIds[any(int(std::size(kIds)) - 1)]]->trigger();
     }
 
@@ -224,11 +227,11 @@ private:
         }
     }
 
-    void chooseMethod() {
-        const auto all = ladder::methods();
-        const ladder::Method& method = all[std::size_t(any(int(all.size()) - 1))];
-        const bool runs = method.network && method.where == ladder::Where::cpu;
-        room_.methods->choose(runs && any(2) == 0 ? &method : nullptr);
+    void chooseImplementation() {
+        const auto all = baselines::implementations();
+        const baselines::Implementation& implementation = all[std::size_t(any(int(all.size()) - 1))];
+        const bool runs = implementation.network && implementation.where == baselines::Where::cpu;
+        room_.implementations->choose(runs && any(2) == 0 ? &implementation : nullptr);
     }
 
     RoomFixture& room_;

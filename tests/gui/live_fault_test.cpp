@@ -263,10 +263,10 @@ private Q_SLOTS:
         LiveFixture live;
         live.start();
         QVERIFY(!live.window().live().status().source.name.empty());
-        Look look = live.window().document().look();
-        look.background.color = {200, 20, 20};
+        CompositeParams params = live.window().document().params();
+        params.background.color = {200, 20, 20};
         live.feed.refuse("The camera is used by another program: close it.");
-        live.window().document().edit(look, LookControl::color);
+        live.window().document().edit(params, ParamControl::color);
         live.window().goLive("test:person:640x480");
         QTRY_VERIFY(live.base.hasError());
         QTRY_COMPARE(live.shown(), QColor(200, 20, 20));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Live mode as a user meets it: start and stop, sources, the look, both modes side by side, what is remembered.
+// Live mode as a user meets it: start and stop, sources, the parameters, both modes side by side, what is remembered.
 #include <QAbstractButton>
 #include <QAction>
 #include <QButtonGroup>
@@ -18,13 +18,13 @@
 #include "gui/live/source_picker.h"
 #include "gui/panels/gallery.h"
 #include "gui/panels/live_group.h"
-#include "gui/panels/look_panel.h"
+#include "gui/panels/params_panel.h"
 #include "gui/panels/person_group.h"
 #include "gui/timing/timing_overlay.h"
 #include "gui/widgets/slider_row.h"
 #include "gui/widgets/toggle.h"
-#include "gui/window/bare_window.h"
 #include "gui/window/canvas.h"
+#include "gui/window/compact_window.h"
 #include "gui/window/status_line.h"
 #include "gui/window/viewport.h"
 #include "gui/window/window_bars.h"
@@ -140,26 +140,27 @@ private Q_SLOTS:
         live.start();
         LiveGroup& group = live.window().panel().live();
         PersonGroup& person = live.window().panel().person();
-        const auto look = [&] { return live.window().document().look(); };
-        const Look before = look();
-        QVERIFY(before.stand.mirrored);  // a camera is a mirror
+        const auto params = [&] { return live.window().document().params(); };
+        const CompositeParams before = params();
+        QVERIFY(before.transform.mirrored);  // a camera is a mirror
         QTest::mouseClick(&group.mirror(), Qt::LeftButton);
-        QTest::mouseClick(&group.specks(), Qt::LeftButton);
+        QTest::mouseClick(&group.smallRegions(), Qt::LeftButton);
         QTest::mouseClick(&group.nearest(), Qt::LeftButton);
         QTest::mouseClick(&group.detail(), Qt::LeftButton);
-        group.steadiness().slider().setValue(20);
+        group.temporalSmoothing().slider().setValue(20);
         person.lightWrap().slider().setValue(35);
         person.scale().slider().setValue(150);
         person.across().slider().setValue(-25);
         person.down().slider().setValue(10);
-        QVERIFY(!look().stand.mirrored && !look().removeSpecks && look().nearestOnly && look().fineDetail);
-        QCOMPARE(look().steadiness, 0.2F);
-        QCOMPARE(look().lightWrap, 0.35F);
-        QCOMPARE(look().stand.scale, 1.5F);
-        QCOMPARE(look().stand.x, -0.25F);
-        QCOMPARE(look().stand.y, 0.1F);
+        QVERIFY(!params().transform.mirrored && !params().removeSmallRegions && params().nearestOnly &&
+                params().fineDetail);
+        QCOMPARE(params().temporalSmoothing, 0.2F);
+        QCOMPARE(params().lightWrap, 0.35F);
+        QCOMPARE(params().transform.scale, 1.5F);
+        QCOMPARE(params().transform.x, -0.25F);
+        QCOMPARE(params().transform.y, 0.1F);
         while (live.window().document().undoStack().canUndo()) live.press(Qt::Key_Z, Qt::ControlModifier);
-        QVERIFY(look() == before);
+        QVERIFY(params() == before);
         QVERIFY(group.mirror().isChecked() && person.scale().value() == 100);
     }
 
@@ -174,31 +175,31 @@ private Q_SLOTS:
         live.window().actions()[ActionId::liveMode]->trigger();
         QVERIFY(!detail.isEnabled());
         live.press(Qt::Key_H);
-        QVERIFY(!live.window().document().look().fineDetail);
+        QVERIFY(!live.window().document().params().fineDetail);
     }
 
     void keysTurnPartsOfTheLookOnAndOff() {
         LiveFixture live;
-        const auto look = [&] { return live.window().document().look(); };
-        const Look before = look();
+        const auto params = [&] { return live.window().document().params(); };
+        const CompositeParams before = params();
         for (int round = 0; round < 2; ++round) {
             for (const int key : {Qt::Key_M, Qt::Key_T, Qt::Key_K, Qt::Key_N, Qt::Key_H, Qt::Key_D}) live.press(key);
             const bool off = round == 0;
-            QCOMPARE(look().stand.mirrored, off != before.stand.mirrored);
-            QCOMPARE(look().steadiness, off ? 0.0F : before.steadiness);
-            QCOMPARE(look().removeSpecks, off != before.removeSpecks);
-            QCOMPARE(look().nearestOnly, off != before.nearestOnly);
-            QCOMPARE(look().fineDetail, off != before.fineDetail);
-            QCOMPARE(look().decontaminate, off != before.decontaminate);
+            QCOMPARE(params().transform.mirrored, off != before.transform.mirrored);
+            QCOMPARE(params().temporalSmoothing, off ? 0.0F : before.temporalSmoothing);
+            QCOMPARE(params().removeSmallRegions, off != before.removeSmallRegions);
+            QCOMPARE(params().nearestOnly, off != before.nearestOnly);
+            QCOMPARE(params().fineDetail, off != before.fineDetail);
+            QCOMPARE(params().decontaminate, off != before.decontaminate);
         }
         live.press(Qt::Key_W);
-        QVERIFY(look().lightWrap > 0);
+        QVERIFY(params().lightWrap > 0);
         live.press(Qt::Key_W);
-        QCOMPARE(look().lightWrap, 0.0F);
+        QCOMPARE(params().lightWrap, 0.0F);
         live.window().panel().person().scale().slider().setValue(200);
         live.press(Qt::Key_R);
-        QCOMPARE(look().stand.scale, 1.0F);
-        QCOMPARE(look().stand.mirrored, before.stand.mirrored);
+        QCOMPARE(params().transform.scale, 1.0F);
+        QCOMPARE(params().transform.mirrored, before.transform.mirrored);
     }
 
     void shiftMovesAndScalesThePerson() {
@@ -211,12 +212,12 @@ private Q_SLOTS:
         QTest::mouseRelease(&viewport, Qt::LeftButton, Qt::ShiftModifier, middle + QPoint(60, 0));
         const double shownWidth = 160 * viewport.zoom() / viewport.devicePixelRatioF();
         const Document& document = live.window().document();
-        QVERIFY(std::abs(document.look().stand.x - 60 / shownWidth) < 0.02);
+        QVERIFY(std::abs(document.params().transform.x - 60 / shownWidth) < 0.02);
         QCOMPARE(document.undoStack().count(), 1);
         QWheelEvent wheel(QPointF(middle), viewport.mapToGlobal(QPointF(middle)), {}, {0, 120}, Qt::NoButton,
                           Qt::ShiftModifier, Qt::NoScrollPhase, false);
         for (int i = 0; i < 3; ++i) QCoreApplication::sendEvent(&viewport, &wheel);
-        QVERIFY(document.look().stand.scale > 1.1F);
+        QVERIFY(document.params().transform.scale > 1.1F);
         QCOMPARE(document.undoStack().count(), 2);
         QTest::qWait(700);  // it has come to rest
         QCoreApplication::sendEvent(&viewport, &wheel);
@@ -248,9 +249,9 @@ private Q_SLOTS:
         QMouseEvent move(QEvent::MouseMove, below, viewport.mapToGlobal(below), Qt::NoButton, Qt::LeftButton,
                          Qt::ShiftModifier);
         QCoreApplication::sendEvent(&viewport, &move);
-        const Stand stand = live.window().document().look().stand;
-        QCOMPARE(stand.x, 0.0F);
-        QCOMPARE(stand.y, 0.0F);
+        const SubjectTransform transform = live.window().document().params().transform;
+        QCOMPARE(transform.x, 0.0F);
+        QCOMPARE(transform.y, 0.0F);
     }
 
     void theLookReachesTheLiveEngine() {
@@ -260,7 +261,7 @@ private Q_SLOTS:
         QTRY_VERIFY(live.backgroundShown());  // the fake engine's picture is all background
         live.window().panel().kinds().button(int(Background::Kind::blur))->click();
         QTRY_COMPARE(live.shown(), QColor(50, 50, 50));  // the last frame again, without a new one
-        QVERIFY(log.lastLook().stand.mirrored);
+        QVERIFY(log.lastParams().transform.mirrored);
     }
 
     void sourcesAreChosenFromTheMenu() {
@@ -280,7 +281,7 @@ private Q_SLOTS:
         Q_EMIT picker.menu()->aboutToShow();
         entry(*picker.menu(), "Test person  640")->trigger();
         QVERIFY(source.spec.kind == SourceSpec::Kind::test);
-        QVERIFY(!live.window().document().look().stand.mirrored);  // what is no camera is no mirror
+        QVERIFY(!live.window().document().params().transform.mirrored);  // what is no camera is no mirror
         live.window().liveControl().setCameras({});
         QVERIFY(live.window().canvas().livePage().text().contains("No camera was found"));
     }
@@ -340,7 +341,7 @@ private Q_SLOTS:
             QCoreApplication::sendEvent(&live.window(), &event);
         };
         drop(writePhoto(live.base.folder / "wall.png"));
-        QTRY_VERIFY(live.window().document().look().background.kind == Background::Kind::image);
+        QTRY_VERIFY(live.window().document().params().background.kind == Background::Kind::image);
         QVERIFY(live.window().liveControl().mode() == Mode::live);
         drop(writeText(live.base.folder / "clip.mp4", "none"));
         QVERIFY(live.window().live().isOn());
@@ -349,14 +350,14 @@ private Q_SLOTS:
 
     void theGallerysPicturesGoBehind() {
         LiveFixture live;
-        LookPanel& panel = live.window().panel();
+        ParamsPanel& panel = live.window().panel();
         const auto click = [&](Background::Kind kind) { panel.kinds().button(int(kind))->click(); };
-        const Background before = live.window().document().look().background;
+        const Background before = live.window().document().params().background;
         auto* gallery = live.window().findChild<Gallery*>();
         click(Background::Kind::image);  // asks nothing, and changes nothing yet
         QVERIFY(gallery->isVisible());
         panel.threshold().slider().setValue(40);
-        QVERIFY(gallery->isVisible() && live.window().document().look().background == before);
+        QVERIFY(gallery->isVisible() && live.window().document().params().background == before);
         click(before.kind);
         QVERIFY(!gallery->isVisible() && panel.kinds().checkedId() == int(before.kind));
         click(Background::Kind::image);
@@ -365,8 +366,8 @@ private Q_SLOTS:
         QVERIFY(thumbnails.size() >= 6);
         for (QPushButton* thumbnail : thumbnails) QTRY_VERIFY(!thumbnail->icon().isNull());
         thumbnails.first()->click();
-        QTRY_VERIFY(live.window().document().look().background.kind == Background::Kind::image);
-        QVERIFY(live.window().document().look().background.imagePath.ends_with(".jpg"));
+        QTRY_VERIFY(live.window().document().params().background.kind == Background::Kind::image);
+        QVERIFY(live.window().document().params().background.imagePath.ends_with(".jpg"));
         QVERIFY(gallery->isVisible());
         live.press(Qt::Key_Z, Qt::ControlModifier);
         QVERIFY(!gallery->isVisible());  // the panel shows what is behind the person
@@ -416,17 +417,17 @@ private Q_SLOTS:
         source.rate = 30;
         live.window().liveControl().choose(source);
         live.press(Qt::Key_M);
-        QVERIFY(!live.window().document().look().stand.mirrored);
+        QVERIFY(!live.window().document().params().transform.mirrored);
         live.base.restart();
         QVERIFY(live.window().liveControl().mode() == Mode::live);
         QVERIFY(live.window().settings().live.source == source);
-        QVERIFY(!live.window().document().look().stand.mirrored);
+        QVERIFY(!live.window().document().params().transform.mirrored);
         QVERIFY(!live.window().live().isOn());  // nobody is filmed before they say so
     }
 
     void undoAndResetLeaveEachSourceItsMirror() {
         LiveFixture live;
-        const auto mirrored = [&] { return live.window().document().look().stand.mirrored; };
+        const auto mirrored = [&] { return live.window().document().params().transform.mirrored; };
         const LiveSettings& settings = live.window().settings().live;
         live.window().panel().threshold().slider().setValue(40);  // in front of a camera
         live.window().liveControl().choose(testPerson());
@@ -434,16 +435,16 @@ private Q_SLOTS:
         QVERIFY(!mirrored() && !settings.mirrorOthers);
         live.window().liveControl().choose({});
         live.press(Qt::Key_Y, Qt::ControlModifier);
-        live.window().actions()[ActionId::resetLook]->trigger();
+        live.window().actions()[ActionId::resetParams]->trigger();
         QVERIFY(mirrored() && settings.mirrorCameras);
         live.press(Qt::Key_M);
-        live.window().actions()[ActionId::resetLook]->trigger();
+        live.window().actions()[ActionId::resetParams]->trigger();
         QVERIFY(mirrored() && settings.mirrorCameras);  // as a camera is
     }
 
     void mirroringIsUndoneForTheKindOfSourceThatItWasTurnedFor() {
         LiveFixture live;
-        const auto mirrored = [&] { return live.window().document().look().stand.mirrored; };
+        const auto mirrored = [&] { return live.window().document().params().transform.mirrored; };
         const LiveSettings& settings = live.window().settings().live;
         live.press(Qt::Key_M);  // in front of a camera
         live.window().liveControl().choose(testPerson());
@@ -464,7 +465,7 @@ private Q_SLOTS:
         live.window().setMode(Mode::photo);
         live.press(Qt::Key_Z, Qt::ControlModifier);
         live.window().setMode(Mode::live);
-        QVERIFY(live.window().document().look().stand.mirrored);
+        QVERIFY(live.window().document().params().transform.mirrored);
     }
 
     void whatIsResetAtAPhotoAndUndoneLiveLeavesTheMirror() {
@@ -472,11 +473,11 @@ private Q_SLOTS:
         live.window().setMode(Mode::photo);
         live.window().panel().threshold().slider().setValue(40);
         live.window().liveControl().choose(testPerson());
-        live.window().actions()[ActionId::resetLook]->trigger();
+        live.window().actions()[ActionId::resetParams]->trigger();
         live.window().setMode(Mode::live);
         live.press(Qt::Key_Z, Qt::ControlModifier);
-        QCOMPARE(live.window().document().look().threshold, 0.4F);
-        QVERIFY(!live.window().document().look().stand.mirrored);
+        QCOMPARE(live.window().document().params().threshold, 0.4F);
+        QVERIFY(!live.window().document().params().transform.mirrored);
         QVERIFY(!live.window().settings().live.mirrorOthers);
     }
 };

@@ -18,18 +18,18 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gui/app/driven_run.h"
+#include "gui/app/headless_run.h"
 #include "gui/live/camera_light.h"
 #include "gui/live/live_control.h"
 #include "gui/live/live_page.h"
 #include "gui/live/snapshots.h"
-#include "gui/panels/look_panel.h"
+#include "gui/panels/params_panel.h"
 #include "gui/timing/timing_chart.h"
 #include "gui/timing/timing_overlay.h"
 #include "gui/timing/timing_text.h"
 #include "gui/widgets/slider_row.h"
-#include "gui/window/bare_window.h"
 #include "gui/window/canvas.h"
+#include "gui/window/compact_window.h"
 #include "gui/window/status_line.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/live_fixture.h"
@@ -264,8 +264,8 @@ private Q_SLOTS:
         LiveFixture live;
         live.press(Qt::Key_F3);
         const QString file = QString::fromStdString((live.base.folder / "run.json").string());
-        DrivenRun run(live.window(), {.source = LiveSource{}, .frames = 4, .statistics = file});
-        QSignalSpy ended(&run, &DrivenRun::ended);
+        HeadlessRun run(live.window(), {.source = LiveSource{}, .frames = 4, .statistics = file});
+        QSignalSpy ended(&run, &HeadlessRun::ended);
         run.begin();
         for (int i = 0; i < 3; ++i) live.showNext();
         QTRY_VERIFY(live.window().live().statistics().rates.has_value());
@@ -403,7 +403,7 @@ private Q_SLOTS:
         QTRY_COMPARE(saved.count(), 2);
         QCOMPARE(QImage(saved[1][0].toString()).pixelColor(5, 5).alpha(), 128);
         live.showNext();
-        QVERIFY(log.lastLook().background.kind == Background::Kind::color);  // the look is as it was
+        QVERIFY(log.lastParams().background.kind == Background::Kind::color);  // the parameters is as it was
         QVERIFY(live.backgroundShown());
     }
 

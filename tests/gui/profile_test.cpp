@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles: looks and sources under a key.
+// Profiles: parameters and sources under a key.
 #include <QAbstractButton>
 #include <QApplication>
 #include <QButtonGroup>
@@ -14,17 +14,17 @@
 
 #include "gui/live/live_control.h"
 #include "gui/live/profiles.h"
-#include "gui/panels/look_panel.h"
+#include "gui/panels/params_panel.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/live_fixture.h"
 
 namespace matte::test {
 namespace {
 
-Look withThreshold(float value) {
-    Look look;
-    look.threshold = value;
-    return look;
+CompositeParams withThreshold(float value) {
+    CompositeParams params;
+    params.threshold = value;
+    return params;
 }
 
 LiveSource named(const std::string& name) {
@@ -36,15 +36,15 @@ LiveSource named(const std::string& name) {
 /// A window that has just started, with a profile whose picture was not read yet, and the pictures read since.
 struct PictureProfile {
     PictureProfile() {
-        Look look = withThreshold(0.3F);
-        look.fineDetail = true;
-        look.background.kind = Background::Kind::image;
-        look.background.imagePath = sea;
-        look.background.placement = Placement::fit;
-        look.background.position = 0.2F;
-        look.background.blurStrength = 0.05F;
-        look.background.color = {1, 2, 3};
-        live.window().profiles().keep({"Evening", look, {}});
+        CompositeParams params = withThreshold(0.3F);
+        params.fineDetail = true;
+        params.background.kind = Background::Kind::image;
+        params.background.imagePath = sea;
+        params.background.placement = Placement::fit;
+        params.background.position = 0.2F;
+        params.background.blurStrength = 0.05F;
+        params.background.color = {1, 2, 3};
+        live.window().profiles().keep({"Evening", params, {}});
         live.base.restart();
         QObject::connect(&live.window().session(), &PhotoSession::backgroundLoaded, &live.window(), [this] { ++read; });
     }
@@ -59,9 +59,9 @@ struct PictureProfile {
         base.showWindow();
     }
     void apply() { live.press(Qt::Key_1, Qt::ControlModifier); }
-    [[nodiscard]] const Look& look() const { return live.window().document().look(); }
+    [[nodiscard]] const CompositeParams& params() const { return live.window().document().params(); }
     [[nodiscard]] bool shows(const std::string& path) const {
-        return look().background.kind == Background::Kind::image && look().background.imagePath == path;
+        return params().background.kind == Background::Kind::image && params().background.imagePath == path;
     }
 
     LiveFixture live;
@@ -76,7 +76,7 @@ Background saveProfile(MainWindow& window) {
     });
     window.actions()[ActionId::saveProfile]->trigger();
     const QList<Profile>& profiles = window.settings().live.profiles;
-    return profiles.isEmpty() ? Background{} : profiles.last().look.background;
+    return profiles.isEmpty() ? Background{} : profiles.last().params.background;
 }
 
 bool isPicture(const Background& background, const std::string& path) {
@@ -94,10 +94,10 @@ private Q_SLOTS:
         QVERIFY(live.window().profiles().keep({"Evening", withThreshold(0.3F), named("Desk")}));
         live.base.restart();
         live.press(Qt::Key_1, Qt::ControlModifier);
-        QCOMPARE(live.window().document().look().threshold, 0.3F);
+        QCOMPARE(live.window().document().params().threshold, 0.3F);
         QVERIFY(live.window().settings().live.source == named("Desk"));
         live.press(Qt::Key_Z, Qt::ControlModifier);
-        QVERIFY(live.window().document().look().threshold != 0.3F);
+        QVERIFY(live.window().document().params().threshold != 0.3F);
         live.window().profiles().forget("Evening");
         QVERIFY(live.window().settings().live.profiles.isEmpty());
     }
@@ -125,7 +125,7 @@ private Q_SLOTS:
         user.start(20);
         live.window().actions()[ActionId::saveProfile]->trigger();
         QCOMPARE(kept.last().name, QString("Noon"));
-        QCOMPARE(kept.first().look.threshold, 0.3F);
+        QCOMPARE(kept.first().params.threshold, 0.3F);
     }
 
     void eachKeyStaysWithItsProfile() {
@@ -133,7 +133,7 @@ private Q_SLOTS:
         Profiles& profiles = live.window().profiles();
         const auto press = [&](int key) {
             live.press(key, Qt::ControlModifier);
-            return live.window().document().look().threshold;
+            return live.window().document().params().threshold;
         };
         QVERIFY(profiles.keep({"Evening", withThreshold(0.3F), named("Desk")}));
         QVERIFY(profiles.keep({"Morning", withThreshold(0.4F), named("Desk")}));
@@ -148,24 +148,25 @@ private Q_SLOTS:
         live.window().profiles().keep({"Evening", withThreshold(0.3F), named("Desk")});
         live.window().profiles().forget("Evening");
         live.window().liveControl().choose(named("Door"));
-        const Look before = live.window().document().look();
+        const CompositeParams before = live.window().document().params();
         live.press(Qt::Key_1, Qt::ControlModifier);
         live.window().applyProfile(0);
-        QVERIFY(live.window().document().look() == before);
+        QVERIFY(live.window().document().params() == before);
         QVERIFY(live.window().settings().live.source == named("Door"));
     }
 
     void aPictureComesAsItWasLaidAndAsOneStep() {
         PictureProfile profile;
-        const Look before = profile.look();
+        const CompositeParams before = profile.params();
         profile.apply();
-        QVERIFY(profile.look().background == before.background);  // until the picture was read: the room stays blurred
+        QVERIFY(profile.params().background ==
+                before.background);  // until the picture was read: the room stays blurred
         QTRY_VERIFY(profile.shows(profile.sea));
-        QCOMPARE(profile.look().background.placement, Placement::fit);
-        QCOMPARE(profile.look().background.position, 0.2F);
-        QVERIFY((profile.look().background.color == Rgb{1, 2, 3}));
+        QCOMPARE(profile.params().background.placement, Placement::fit);
+        QCOMPARE(profile.params().background.position, 0.2F);
+        QVERIFY((profile.params().background.color == Rgb{1, 2, 3}));
         profile.live.press(Qt::Key_Z, Qt::ControlModifier);
-        QVERIFY(profile.look() == before);
+        QVERIFY(profile.params() == before);
         profile.live.press(Qt::Key_Y, Qt::ControlModifier);
         QVERIFY(profile.shows(profile.sea));
     }
@@ -173,28 +174,29 @@ private Q_SLOTS:
     void aPictureThatComesAfterAnotherStepIsPartOfTheProfilesOwn() {
         PictureProfile profile;
         Document& document = profile.live.window().document();
-        const Look before = profile.look();
+        const CompositeParams before = profile.params();
         profile.apply();
-        document.step(LookControl::threshold, [](Look& look) { look.threshold = 0.7F; });
-        document.step(LookControl::placement, [](Look& look) { look.background.placement = Placement::stretch; });
-        document.step(LookControl::softness, [](Look& look) { look.softness = 0.1F; });
+        document.step(ParamControl::threshold, [](CompositeParams& params) { params.threshold = 0.7F; });
+        document.step(ParamControl::placement,
+                      [](CompositeParams& params) { params.background.placement = Placement::stretch; });
+        document.step(ParamControl::softness, [](CompositeParams& params) { params.softness = 0.1F; });
         document.undo();
         QTRY_VERIFY(profile.shows(profile.sea));
         QCOMPARE(document.undoStack().count(), 4);
-        QCOMPARE(profile.look().background.placement, Placement::stretch);  // chosen after the profile
+        QCOMPARE(profile.params().background.placement, Placement::stretch);  // chosen after the profile
         document.undo();
-        QCOMPARE(profile.look().background.placement, Placement::fit);
+        QCOMPARE(profile.params().background.placement, Placement::fit);
         document.undo();
         QVERIFY(profile.shows(profile.sea));
-        QCOMPARE(profile.look().threshold, 0.3F);
-        QVERIFY(profile.look().fineDetail);
+        QCOMPARE(profile.params().threshold, 0.3F);
+        QVERIFY(profile.params().fineDetail);
         document.undo();
-        QVERIFY(profile.look() == before);
+        QVERIFY(profile.params() == before);
         for (int i = 0; i < 4; ++i) document.redo();
         QVERIFY(profile.shows(profile.sea));
-        QCOMPARE(profile.look().threshold, 0.7F);
-        QCOMPARE(profile.look().background.placement, Placement::stretch);
-        QCOMPARE(profile.look().softness, 0.1F);
+        QCOMPARE(profile.params().threshold, 0.7F);
+        QCOMPARE(profile.params().background.placement, Placement::stretch);
+        QCOMPARE(profile.params().softness, 0.1F);
     }
 
     void aPictureThatComesAfterAGestureIsPartOfTheProfilesStep() {
@@ -208,24 +210,24 @@ private Q_SLOTS:
     void aPictureAloneMakesAStepOfItsOwn() {
         PictureProfile profile;
         Document& document = profile.live.window().document();
-        document.step(LookControl::threshold, [](Look& look) { look.threshold = 0.3F; });
-        const Look before = profile.look();
+        document.step(ParamControl::threshold, [](CompositeParams& params) { params.threshold = 0.3F; });
+        const CompositeParams before = profile.params();
         profile.apply();  // which changes nothing else
         QTRY_VERIFY(profile.shows(profile.sea));
         QCOMPARE(document.undoStack().count(), 2);
         document.undo();
-        QVERIFY(profile.look() == before);
+        QVERIFY(profile.params() == before);
     }
 
     void aPictureThatIsGoneIsKeptInAProfile() {
         WindowFixture fixture;
         const QString sea = writePhoto(fixture.folder / "sea.png");
         fixture.window->setBackgroundPicture(sea);
-        QTRY_VERIFY(fixture.window->document().look().background.image != nullptr);
+        QTRY_VERIFY(fixture.window->document().params().background.image != nullptr);
         std::filesystem::remove(sea.toStdString());
         fixture.restart();
         QTRY_VERIFY(fixture.hasError());
-        QVERIFY(fixture.window->document().look().background.kind == Background::Kind::color);  // stands in for it
+        QVERIFY(fixture.window->document().params().background.kind == Background::Kind::color);  // stands in for it
         QVERIFY(isPicture(saveProfile(*fixture.window), sea.toStdString()));
     }
 
@@ -248,13 +250,13 @@ private Q_SLOTS:
 
     void aPictureThatIsGoneLeavesTheBackgroundAsItWas() {
         PictureProfile profile;
-        const Background before = profile.look().background;
+        const Background before = profile.params().background;
         std::filesystem::remove(profile.sea);
         profile.apply();
         QTRY_VERIFY(profile.live.base.hasError());
-        QVERIFY(profile.look().background == before);
-        QCOMPARE(profile.look().threshold, 0.3F);
-        QVERIFY(profile.look().fineDetail);
+        QVERIFY(profile.params().background == before);
+        QCOMPARE(profile.params().threshold, 0.3F);
+        QVERIFY(profile.params().fineDetail);
         QVERIFY(saveProfile(profile.live.window()) == before);  // nor is it kept in another profile
     }
 
@@ -263,16 +265,16 @@ private Q_SLOTS:
         profile.apply();
         profile.live.window().panel().kinds().button(int(Background::Kind::blur))->click();
         QTRY_COMPARE(profile.read, 1);
-        QVERIFY(profile.look().background.kind == Background::Kind::blur);
+        QVERIFY(profile.params().background.kind == Background::Kind::blur);
     }
 
     void aPictureOfAProfileThatWasUndoneStaysAway() {
         PictureProfile profile;
-        const Look before = profile.look();
+        const CompositeParams before = profile.params();
         profile.apply();
         profile.live.press(Qt::Key_Z, Qt::ControlModifier);
         QTRY_COMPARE(profile.read, 1);
-        QVERIFY(profile.look() == before);
+        QVERIFY(profile.params() == before);
     }
 
     void ofTwoPicturesTheOneAskedForLastStays() {

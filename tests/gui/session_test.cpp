@@ -40,10 +40,10 @@ struct Heard {
     PhotoSession session;
 };
 
-Look blur(int strength) {
-    Look look;
-    look.background.blurStrength = float(strength);
-    return look;
+CompositeParams blur(int strength) {
+    CompositeParams params;
+    params.background.blurStrength = float(strength);
+    return params;
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ private Q_SLOTS:
         Heard heard(log);
         heard.open(writePhoto(folder / "a.png"));
         for (int strength = 1; strength <= 50; ++strength) heard.session.show({blur(strength), Showing::result, 16});
-        QTRY_COMPARE(int(log.lastLook().background.blurStrength), 50);
+        QTRY_COMPARE(int(log.lastParams().background.blurStrength), 50);
         QTest::qWait(100);
         QVERIFY(log.composites <= 3);
         QCOMPARE(int(heard.pictures.last().image->row(0)[0]), 50);
@@ -249,16 +249,16 @@ private Q_SLOTS:
         EngineLog log;
         Heard heard(log);
         heard.open(writePhoto(folder / "a.png"));
-        Look look = blur(5);
-        look.threshold = 0.4F;
-        heard.session.show({look, Showing::matte, 16});
+        CompositeParams params = blur(5);
+        params.threshold = 0.4F;
+        heard.session.show({params, Showing::matte, 16});
         QTRY_COMPARE(heard.pictures.size(), 1);
         QVERIFY(heard.pictures.last().image->format() == PixelFormat::gray8);
         QCOMPARE(int(heard.pictures.last().image->row(0)[0]), 102);
-        heard.session.show({look, Showing::onWhite, 16});
+        heard.session.show({params, Showing::onWhite, 16});
         QTRY_COMPARE(heard.pictures.size(), 2);
-        QVERIFY((log.lastLook().background.color == Rgb{255, 255, 255}));
-        QVERIFY(log.lastLook().threshold == look.threshold);
+        QVERIFY((log.lastParams().background.color == Rgb{255, 255, 255}));
+        QVERIFY(log.lastParams().threshold == params.threshold);
     }
 };
 

@@ -80,7 +80,8 @@ private Q_SLOTS:
         SettingsFixture fixture;
         MainWindow& window = *fixture.window;
         const auto on = [&](ActionId id) { return window.actions()[id]; };
-        window.document().edit(LookControl::blurStrength, [](Look& look) { look.background.blurStrength = 77; });
+        window.document().edit(ParamControl::blurStrength,
+                               [](CompositeParams& params) { params.background.blurStrength = 77; });
         QTRY_VERIFY(fixture.has("blur=77"));
         fixture.open(fixture.photo);
         QTRY_VERIFY(fixture.file().contains("photo.png"));
@@ -102,7 +103,7 @@ private Q_SLOTS:
         source.spec = parseSource("test:person:160x120");
         window.liveControl().choose(source);
         QTRY_VERIFY(fixture.file().contains("test:person:160x120"));
-        QVERIFY(window.profiles().keep({"Desk", window.document().look(), source}));
+        QVERIFY(window.profiles().keep({"Desk", window.document().params(), source}));
         QTRY_VERIFY(fixture.has("1\\name=Desk"));
         const QByteArray before = fixture.file();
         window.resize(window.size() - QSize(40, 30));
@@ -111,8 +112,8 @@ private Q_SLOTS:
 
     void theEndOfTheSessionWritesAtOnce() {
         SettingsFixture fixture;
-        fixture.window->document().edit(LookControl::blurStrength,
-                                        [](Look& look) { look.background.blurStrength = 77; });
+        fixture.window->document().edit(ParamControl::blurStrength,
+                                        [](CompositeParams& params) { params.background.blurStrength = 77; });
         QVERIFY(!fixture.has("blur=77"));
         const int signal = qApp->metaObject()->indexOfSignal("commitDataRequest(QSessionManager&)");
         void* arguments[] = {nullptr, nullptr};  // whoever listens needs no session manager
@@ -198,7 +199,7 @@ private Q_SLOTS:
         QCOMPARE(settings.openFolder, QString());
         QCOMPARE(settings.live.videoFolder, QString());
         QCOMPARE(settings.live.source.spec.kind, SourceSpec::Kind::camera);
-        QCOMPARE(settings.look.background.blurStrength, 40.0F);
+        QCOMPARE(settings.params.background.blurStrength, 40.0F);
         QCOMPARE(settings.live.profiles.size(), 1);
         QCOMPARE(settings.live.profiles[0].name, QString("Desk"));
         QCOMPARE(settings.theme, ThemeChoice::dark);
@@ -237,14 +238,14 @@ private Q_SLOTS:
                 const QString path = text(folder / ("s" + std::to_string(number++) + ".ini"));
                 const Settings settings =
                     load(writeText(path.toStdString(), changed.join('\n').toStdString()), damaged);
-                const Look& look = settings.look;
-                for (const float share :
-                     {look.threshold, look.softness, look.lightWrap, look.steadiness, look.background.position}) {
+                const CompositeParams& params = settings.params;
+                for (const float share : {params.threshold, params.softness, params.lightWrap, params.temporalSmoothing,
+                                          params.background.position}) {
                     QVERIFY(share >= 0 && share <= 1);
                 }
-                QVERIFY(look.background.blurStrength >= 1 && look.background.blurStrength <= 100);
-                QVERIFY(std::abs(look.stand.x) <= 1 && std::abs(look.stand.y) <= 1);
-                QVERIFY(look.stand.scale >= 0.25F && look.stand.scale <= 4);
+                QVERIFY(params.background.blurStrength >= 1 && params.background.blurStrength <= 100);
+                QVERIFY(std::abs(params.transform.x) <= 1 && std::abs(params.transform.y) <= 1);
+                QVERIFY(params.transform.scale >= 0.25F && params.transform.scale <= 4);
                 QVERIFY(!settings.openFolder.contains(QChar::ReplacementCharacter));
                 QCOMPARE(settings.live.profiles.size(), 1);
                 QFile::remove(path);

@@ -18,7 +18,7 @@
 
 #include "gui/live/live_control.h"
 #include "gui/live/profiles.h"
-#include "gui/panels/look_panel.h"
+#include "gui/panels/params_panel.h"
 #include "gui/window/tool_row.h"
 #include "gui/window/window_bars.h"
 #include "tests/gui/groups.h"
@@ -232,7 +232,7 @@ private Q_SLOTS:
     void everyControlOfThePanelIsReachedInLargeText() {
         const LargeText large(2);
         LiveFixture live;
-        LookPanel& panel = live.window().panel();
+        ParamsPanel& panel = live.window().panel();
         const int room = panel.viewport()->width();
         for (const int kind : {1, 2, 3, 4}) {
             panel.kinds().button(kind)->click();

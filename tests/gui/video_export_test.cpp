@@ -75,9 +75,9 @@ class VideoExportTest : public QObject {
 private Q_SLOTS:
     void writesAVideoWithTheLookOfNow() {
         ExportFixture fixture;
-        fixture.window->document().edit(LookControl::blurStrength, [](Look& look) {
-            look.background.blurStrength = 90;
-            look.stand.mirrored = true;
+        fixture.window->document().edit(ParamControl::blurStrength, [](CompositeParams& params) {
+            params.background.blurStrength = 90;
+            params.transform.mirrored = true;
         });
         fixture.begin();
         QTRY_VERIFY(fixture.banner().contains("new.mp4"));
@@ -85,8 +85,8 @@ private Q_SLOTS:
         const auto greys = greysIn(fixture.out);
         QCOMPARE(greys.size(), std::size_t(12));
         for (const int grey : greys) QVERIFY(std::abs(grey - 90) <= 3);
-        QVERIFY(!fixture.log.lastLook().stand.mirrored);  // the camera is a mirror, another video is not
-        QVERIFY(fixture.log.lastLook().fineDetail);
+        QVERIFY(!fixture.log.lastParams().transform.mirrored);  // the camera is a mirror, another video is not
+        QVERIFY(fixture.log.lastParams().fineDetail);
         QVERIFY(!fixture.window->canvas().progress().isBusy());
         QVERIFY(fixture.action()->isEnabled());
     }

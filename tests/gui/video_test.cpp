@@ -10,7 +10,7 @@
 
 #include "gui/live/live_control.h"
 #include "gui/live/profiles.h"
-#include "gui/panels/look_panel.h"
+#include "gui/panels/params_panel.h"
 #include "gui/panels/picture_well.h"
 #include "gui/widgets/banner.h"
 #include "gui/window/canvas.h"
@@ -45,7 +45,7 @@ void drop(QWidget& widget, const QString& path) {
 }
 
 bool isBehind(MainWindow& window, const QString& path) {
-    const Background& background = window.document().look().background;
+    const Background& background = window.document().params().background;
     return background.kind == Background::Kind::image && background.moving && background.image &&
            background.imagePath == path.toStdString();
 }
@@ -65,7 +65,7 @@ private Q_SLOTS:
         QTRY_COMPARE(frameShown(fixture), 0);
         fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}, {1, 99, 120}));
         QTRY_COMPARE(fixture.shownColor(), QColor(1, 99, 120));
-        QVERIFY(!fixture.window->document().look().background.moving);
+        QVERIFY(!fixture.window->document().params().background.moving);
         fixture.window->document().undo();
         QTRY_COMPARE(frameShown(fixture), 0);
         fixture.window->setBackgroundPicture(writeText(fixture.folder / "bad.mp4", "no video"));
@@ -91,7 +91,7 @@ private Q_SLOTS:
         live.window().setBackgroundPicture(videoIn(live.base.folder));
         std::set<int> seen;
         QTRY_VERIFY((live.showNext(), seen.insert(frameShown(live.base)), seen.contains(1) && seen.contains(4)));
-        // The look itself stays as it is: nothing to undo for each frame, nothing to draw anew in the panel.
+        // The parameters itself stays as it is: nothing to undo for each frame, nothing to draw anew in the panel.
         QCOMPARE(live.window().document().undoStack().count(), 1);
         live.window().panel().kinds().button(int(Background::Kind::color))->click();
         live.showNext();
@@ -128,7 +128,7 @@ private Q_SLOTS:
         const QString video = videoIn(live.base.folder);
         live.window().setBackgroundPicture(video);
         QTRY_VERIFY(isBehind(live.window(), video));
-        QVERIFY(live.window().profiles().keep({"River", live.window().document().look(), {}}));
+        QVERIFY(live.window().profiles().keep({"River", live.window().document().params(), {}}));
         live.base.startup.background.reset();
         live.base.restart();
         QTRY_VERIFY(isBehind(live.window(), video));

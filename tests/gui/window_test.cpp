@@ -16,7 +16,7 @@
 #include <cmath>
 #include <limits>
 
-#include "gui/panels/look_panel.h"
+#include "gui/panels/params_panel.h"
 #include "gui/widgets/banner.h"
 #include "gui/widgets/progress_pill.h"
 #include "gui/widgets/slider_row.h"

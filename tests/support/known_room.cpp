@@ -73,16 +73,16 @@ public:
     std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop) override {
         return engine_->cutOut(std::move(source), std::move(stop));
     }
-    Output composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override {
-        return engine_->composite(cutout, look, size, std::move(stop));
+    Output composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override {
+        return engine_->composite(cutout, params, size, std::move(stop));
     }
-    Image matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override {
-        return engine_->matte(cutout, look, size, std::move(stop));
+    Image matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override {
+        return engine_->matte(cutout, params, size, std::move(stop));
     }
     [[nodiscard]] PixelMemory frameMemory() const override { return engine_->frameMemory(); }
     [[nodiscard]] int slots() const override { return engine_->slots(); }
-    void submit(const Frame& frame, const Look& look) override {
-        engine_->submit(frame, look);
+    void submit(const Frame& frame, const CompositeParams& params) override {
+        engine_->submit(frame, params);
         underWay_.push_back(frame.image);
     }
     Output take() override {
@@ -90,7 +90,8 @@ public:
         underWay_.pop_front();
         Output output = engine_->take();
         const Lapse lapse = lapse_;
-        if (lapse == Lapse::broken) throw Error(Area::engine, "The engine broke because the test says so: go on.");
+        if (lapse == Lapse::broken)
+            throw Error(ErrorCategory::engine, "The engine broke because the test says so: go on.");
         if (lapse != Lapse::none) output.picture = asPicture(*frame);
         if (lapse == Lapse::unusable) output.matteFault = MatteFault::notFinite;
         return output;
@@ -99,8 +100,8 @@ public:
         engine_->drop();
         underWay_.clear();
     }
-    void forget() override {
-        engine_->forget();
+    void reset() override {
+        engine_->reset();
         underWay_.clear();
     }
     [[nodiscard]] std::vector<LayerInfo> layers() const override { return engine_->layers(); }

@@ -24,23 +24,25 @@ public:
         return info;
     }
     std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image>, std::stop_token) override { return nullptr; }
-    Output composite(Cutout&, const Look&, Size, std::stop_token) override { return {}; }
-    Image matte(Cutout&, const Look&, Size size, std::stop_token) override { return {size, PixelFormat::gray8}; }
+    Output composite(Cutout&, const CompositeParams&, Size, std::stop_token) override { return {}; }
+    Image matte(Cutout&, const CompositeParams&, Size size, std::stop_token) override {
+        return {size, PixelFormat::gray8};
+    }
 
     [[nodiscard]] PixelMemory frameMemory() const override { return scriptedMemory(); }
     [[nodiscard]] int slots() const override { return script_.slots; }
-    void submit(const Frame& frame, const Look& look) override {
+    void submit(const Frame& frame, const CompositeParams& params) override {
         std::this_thread::sleep_for(std::chrono::milliseconds(script_.submitMs));
         ++script_.submitted;
-        fine_ = look.fineDetail;
-        underWay_.push_back({frame, look.background.kind == Background::Kind::transparent});
+        fine_ = params.fineDetail;
+        underWay_.push_back({frame, params.background.kind == Background::Kind::transparent});
         script_.mostUnderWay = std::max(script_.mostUnderWay.load(), int(underWay_.size()));
     }
     Output take() override {
         std::this_thread::sleep_for(std::chrono::milliseconds(script_.takeMs));
         if (script_.failTakes > 0) {
             --script_.failTakes;
-            throw Error(Area::engine, "The scripted engine broke: mend it.");
+            throw Error(ErrorCategory::engine, "The scripted engine broke: mend it.");
         }
         const auto [frame, transparent] = underWay_.front();
         underWay_.pop_front();
@@ -61,7 +63,7 @@ public:
         ++script_.dropped;
         underWay_.clear();
     }
-    void forget() override {
+    void reset() override {
         ++script_.forgotten;
         underWay_.clear();
     }
@@ -71,7 +73,7 @@ public:
     }
     void timeLayers(bool on) override { timed_ = on; }
     std::optional<MachineRates> measureRates() override {
-        if (script_.lostDevice) throw Error(Area::engine, "The scripted engine can't be measured: mend it.");
+        if (script_.lostDevice) throw Error(ErrorCategory::engine, "The scripted engine can't be measured: mend it.");
         if (++script_.rateSteps % 3 != 0) return std::nullopt;
         return MachineRates{1e6, 1e6, "a loop"};
     }
@@ -97,7 +99,7 @@ public:
             frame.number = next_++;
             return frame;
         }
-        if (!feed_.lost_.empty()) throw Error(Area::source, std::exchange(feed_.lost_, {}));
+        if (!feed_.lost_.empty()) throw Error(ErrorCategory::source, std::exchange(feed_.lost_, {}));
         return std::nullopt;
     }
     [[nodiscard]] SourceInfo info() const override { return {"Feed", {8, 4}, 30, true, "RGBA"}; }
@@ -136,14 +138,14 @@ void FrameFeed::refuse(const std::string& sentence) {
 std::unique_ptr<FrameSource> FrameFeed::open() {
     {
         const std::scoped_lock lock(mutex_);
-        if (!refused_.empty()) throw Error(Area::source, refused_);
+        if (!refused_.empty()) throw Error(ErrorCategory::source, refused_);
     }
     ++opened_;
     return std::make_unique<Source>(*this);
 }
 
 std::unique_ptr<Engine> scriptedEngine(LiveScript& script) {
-    if (script.failMaking) throw Error(Area::model, "The scripted model is damaged: get another.");
+    if (script.failMaking) throw Error(ErrorCategory::model, "The scripted model is damaged: get another.");
     ++script.made;
     return std::make_unique<ScriptedEngine>(script);
 }

@@ -68,7 +68,7 @@ std::string refusal(const std::function<void()>& act) {
     try {
         act();
     } catch (const Error& error) {
-        return error.area == Area::source ? error.what() : "another area";
+        return error.area == ErrorCategory::source ? error.what() : "another area";
     } catch (const Cancelled&) {
         return "cancelled";
     }

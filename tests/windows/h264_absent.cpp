@@ -9,7 +9,7 @@ namespace matte {
 H264Decoder::H264Decoder(PixelMemory /*memory*/,
                          std::function<void(Frame)> /*deliver*/,
                          std::function<void()> /*fail*/) {
-    throw Error(Area::source, "H264 can't be decoded here: choose another format, or another camera.");
+    throw Error(ErrorCategory::source, "H264 can't be decoded here: choose another format, or another camera.");
 }
 H264Decoder::~H264Decoder() = default;
 void H264Decoder::put(std::span<const std::uint8_t> /*unit*/, std::uint64_t /*number*/, Time /*captured*/) {}

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a network of bottlenecks needs beside the rungs' 3x3 convolutions, for every method of the CPU: depthwise and
-// pointwise convolutions and the stem, all by one loop, and the addition. As in rung 2 a row of the output is summed at
-// once, in double precision; for the sequential rung by one thread.
+// What a network of bottlenecks needs beside the baselines' 3x3 convolutions, for every implementation of the CPU:
+// depthwise and pointwise convolutions and the stem, all by one loop, and the addition. As in baseline 2 a row of the
+// output is summed at once, in double precision; for the sequential baseline by one thread.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include <omp.h>
 
-#include "inference/baselines/rungs.h"
+#include "inference/baselines/baselines.h"
 #include "inference/core/vector_clones.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 /// row[x] += weight image[stride x + shift], for every x at which the image, `width` wide, has a value.
@@ -79,4 +79,4 @@ BottleneckLayers parallelBottlenecks() {
     return {makeConv<true>, makeAdd<true>};
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 
-#include "inference/baselines/rungs.h"
+#include "inference/baselines/baselines.h"
 #include "inference/core/vector_clones.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr int kStrip = 64, kDepth = 288, kRows = 4;  // kDepth: nine taps of 32 channels, 72 KiB of columns
@@ -119,4 +119,4 @@ std::unique_ptr<Layer> makeCpuIm2col(const Block& block, const Shape& in) {
     return std::make_unique<Im2col>(block, in);
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <chrono>
 
-#include "inference/baselines/rungs.h"
+#include "inference/baselines/baselines.h"
 #include "inference/cpu/cpu_network.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
-class OneDnn final : public NetworkMethod {
+class OneDnn final : public NetworkImplementation {
 public:
     explicit OneDnn(const ModelPointer& model) : network_(model->unet, CpuPrecision::f32) {}
 
@@ -33,7 +33,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<NetworkMethod> makeOneDnn(const ModelPointer& model) {
+std::unique_ptr<NetworkImplementation> makeOneDnn(const ModelPointer& model) {
     return std::make_unique<OneDnn>(model);
 }
 
@@ -41,4 +41,4 @@ std::string whyNoOneDnn() {
     return {};
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -8,10 +8,10 @@
 
 #include <omp.h>
 
-#include "inference/baselines/rungs.h"
+#include "inference/baselines/baselines.h"
 #include "inference/core/vector_clones.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 /// row[x] += weight image[x + shift], for every x at which the image has a value.
@@ -150,4 +150,4 @@ std::unique_ptr<Layer> makeParallel(const Block& block, const Shape& in) {
     return makeSeparate(makeConv(block.filter, in), parallelLayers(), block, in);
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rung 1 of the CPU: the definition. One output value after another, every product added in double precision, the
-// kernel's rows and columns that fall outside skipped. What all other methods are held against.
+// kernel's rows and columns that fall outside skipped. What all other implementations are held against.
 #include <algorithm>
 #include <cmath>
 
-#include "inference/baselines/rungs.h"
+#include "inference/baselines/baselines.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 std::unique_ptr<Layer> makeConv(const Filter& filter, const Shape& shape) {
@@ -115,4 +115,4 @@ std::unique_ptr<Layer> makeSequential(const Block& block, const Shape& in) {
     return makeSeparate(makeConv(block.filter, in), sequentialLayers(), block, in);
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -6,7 +6,7 @@
 #include "inference/baselines/single.h"
 #include "inference/core/vector_clones.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 /// The pixels of a row that have neighbours on both sides.
@@ -44,4 +44,4 @@ std::unique_ptr<Layer> makeStencilCpu(const Filter3x3& filter, const Shape& in) 
     });
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -9,7 +9,7 @@
 #include "inference/baselines/single.h"
 #include "inference/core/vector_clones.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 MATTE_VECTOR_CLONES void packRow(const float* in, std::uint64_t* bits, int width) {
@@ -90,4 +90,4 @@ std::unique_ptr<Layer> makeXnorCpu(const Filter3x3& filter, const Shape& in) {
     return std::make_unique<XnorCpu>(filter, in);
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a network of bottlenecks needs beside the rungs' 3x3 convolutions, for every method of the GPU that runs layer
-// by layer: depthwise and pointwise convolutions and the stem, all by one kernel, and the addition. One thread computes
-// one output value, 256 threads a block; neighbours read neighbouring pixels and the same weight.
+// What a network of bottlenecks needs beside the baselines' 3x3 convolutions, for every implementation of the GPU that
+// runs layer by layer: depthwise and pointwise convolutions and the stem, all by one kernel, and the addition. One
+// thread computes one output value, 256 threads a block; neighbours read neighbouring pixels and the same weight.
 #include "inference/baselines/gpu/gpu.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr unsigned kThreads = 256;
@@ -82,4 +82,4 @@ BottleneckLayers gpuBottlenecks() {
     return {makeConv, makeAdd};
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

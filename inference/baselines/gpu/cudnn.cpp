@@ -6,14 +6,14 @@
 #include "inference/baselines/gpu/cudnn_library.h"
 #include "inference/baselines/gpu/gpu.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr int kNchw = 0, kFloat = 0, kCrossCorrelation = 1, kFmaMath = 3, kAlgorithms = 8;
 
 void check(int status, const char* what) {
     if (status != 0) {
-        throw Error(Area::engine,
+        throw Error(ErrorCategory::engine,
                     std::string("cuDNN failed in ") + what + " (" + std::to_string(status) + "): leave gpu-cudnn out.");
     }
 }
@@ -64,7 +64,8 @@ private:
             if (end.msSince(start) < bestMs) bestMs = end.msSince(start), best = algorithm_;
         }
         algorithm_ = best;
-        if (best < 0 || !reserve()) throw Error(Area::engine, "cuDNN runs this layer by no algorithm: leave it out.");
+        if (best < 0 || !reserve())
+            throw Error(ErrorCategory::engine, "cuDNN runs this layer by no algorithm: leave it out.");
     }
     bool reserve() {
         constexpr std::size_t kMost = std::size_t(4) << 30;
@@ -95,4 +96,4 @@ std::string whyNoCudnn() {
     return Cudnn::get().missing;
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -5,7 +5,7 @@
 
 #include <type_traits>
 
-namespace matte::ladder {
+namespace matte::baselines {
 
 Cudnn::Cudnn() {
     void* library = nullptr;
@@ -42,4 +42,4 @@ const Cudnn& Cudnn::get() {
     return cudnn;
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -7,7 +7,7 @@
 
 #include "inference/cuda/device/cuda.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 
 using Handle = void*;
 /// Every function returns a status, 0 for success.
@@ -46,4 +46,4 @@ private:
     Cudnn();
 };
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -4,7 +4,7 @@
 #include "inference/baselines/limits.h"
 #include "inference/cuda/device/cuda.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 int attribute(cudaDeviceAttr which) {
@@ -41,4 +41,4 @@ Limits deviceLimits() {
     return limits;
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

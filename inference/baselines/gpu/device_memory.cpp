@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/baselines/gpu/gpu.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 class DeviceMemory final : public Memory {
@@ -49,4 +49,4 @@ DeviceBuffer uploaded(std::span<const float> values) {
     return buffer;
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -4,7 +4,7 @@
 // taps by itself and reads everything from global memory: 18 reads for 9 multiply-adds.
 #include "inference/baselines/gpu/gpu.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr int kSide = 16;
@@ -57,4 +57,4 @@ std::unique_ptr<Layer> makeDirect(const Block& block, const Shape& in) {
     return makeSeparate(makeDirectConv(block.filter, in), gpuLayers(), block, in);
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

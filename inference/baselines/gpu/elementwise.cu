@@ -4,7 +4,7 @@
 // transposed convolution do next to no arithmetic for the bytes that they move: the memory's bandwidth is their limit.
 #include "inference/baselines/gpu/gpu.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr unsigned kThreads = 256;
@@ -137,4 +137,4 @@ PlainLayers gpuLayers() {
     return {makeDirectConv, makeBatchNorm, makeRelu, makeMaxPool, makeUpConv, makeHead, gpuBottlenecks()};
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

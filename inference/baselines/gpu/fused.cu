@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rung 3 of the GPU: convolution, batch norm and ReLU in one kernel. The tiles of the rung before; the sums, still in
-// registers, are normalised and cut off at zero before they are written for the first time. Two kernels fewer, and four
-// passes over the output fewer: two reads and two writes.
+// Rung 3 of the GPU: convolution, batch norm and ReLU in one kernel. The tiles of the baseline before; the sums, still
+// in registers, are normalised and cut off at zero before they are written for the first time. Two kernels fewer, and
+// four passes over the output fewer: two reads and two writes.
 #include "inference/baselines/gpu/gpu.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr int kInputTile = 16, kOutputTile = 14, kChannels = 16, kDepth = 4;
@@ -95,4 +95,4 @@ std::unique_ptr<Layer> makeFused(const Block& block, const Shape& in) {
     });
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our matrix product, C = A B in single precision, for the rungs that turn a convolution into one. A block of 128
+// Our matrix product, C = A B in single precision, for the baselines that turn a convolution into one. A block of 128
 // threads owns 64 rows by 128 columns of C; each thread 8 by 8 of them, in registers. Slices of 16 of the depth pass
 // through shared memory, two buffers in turn: while one is multiplied, the next is on its way in registers.
 //
@@ -12,7 +12,7 @@
 
 #include "inference/baselines/gpu/gpu.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 
 /// A [rows, depth] and B [depth, columns], row-major, `batch` of each; C's column q is pixel q % pixels of image
 /// q / pixels.
@@ -115,4 +115,4 @@ inline void launchProduct(const Product& product, int batch, cudaStream_t stream
     CUDA_CHECK(cudaGetLastError());
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

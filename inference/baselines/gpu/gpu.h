@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every rung on the GPU needs: parameters in device memory, and how many blocks cover so many values. Any thread,
-// with the device current.
+// What every baseline on the GPU needs: parameters in device memory, and how many blocks cover so many values. Any
+// thread, with the device current.
 #pragma once
 
 #include <span>
 
-#include "inference/baselines/rungs.h"
+#include "inference/baselines/baselines.h"
 #include "inference/cuda/device/cuda.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 
 DeviceBuffer uploaded(std::span<const float> values);
 
@@ -16,8 +16,8 @@ constexpr unsigned blocksFor(std::size_t values, unsigned perBlock) {
     return unsigned((values + perBlock - 1) / perBlock);
 }
 
-/// The first rung's convolution alone.
+/// The first baseline's convolution alone.
 std::unique_ptr<Layer> makeDirectConv(const Filter& filter, const Shape& in);
 BottleneckLayers gpuBottlenecks();
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the place of everything that needs CUDA in programs without it: the table of methods stays whole, and
+// Takes the place of everything that needs CUDA in programs without it: the table of implementations stays whole, and
 // whyUnavailable() keeps these from being called.
 #include "inference/baselines/limits.h"
 #include "inference/baselines/ops/for_each.h"
@@ -7,11 +7,11 @@
 #include "inference/core/error.h"
 #include "inference/cuda/device/devices.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 [[noreturn]] void refuse() {
-    throw Error(Area::engine, queryCuda().unavailable);
+    throw Error(ErrorCategory::engine, queryCuda().unavailable);
 }
 
 }  // namespace
@@ -21,7 +21,7 @@ namespace {
         refuse();                       \
     }
 using LayerPointer = std::unique_ptr<Layer>;
-using NetworkPointer = std::unique_ptr<NetworkMethod>;
+using NetworkPointer = std::unique_ptr<NetworkImplementation>;
 
 MATTE_ABSENT(void, useFirstDevice)
 MATTE_ABSENT(PlainLayers, gpuLayers)
@@ -52,4 +52,4 @@ MATTE_ABSENT(void, launchForEach, std::size_t, const MaxoutAt&, StreamHandle)
 MATTE_ABSENT(void, launchForEach, std::size_t, const FullyConnectedAt&, StreamHandle)
 MATTE_ABSENT(void, launchForEach, std::size_t, const SoftmaxAt&, StreamHandle)
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -7,7 +7,7 @@
 
 #include "inference/baselines/gpu/gemm.cuh"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr int kThreads = 128;
@@ -79,4 +79,4 @@ std::unique_ptr<Layer> makeIm2col(const Block& block, const Shape& in) {
     return std::make_unique<Im2col>(block, in);
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rungs 7 to 9 of the GPU: the product's own convolutions, called as they are: the matrix product of rung 5 whose
-// columns are never written, in single precision, on tensor cores by mma.sync, and on Hopper's by wgmma and TMA. Their
-// layout is [N, H, W, C] with channels padded to eight, halves on tensor cores; the whole network never leaves it. See
-// inference/cuda/conv/conv.h. These convolutions always end in a ReLU.
+// Baselines 7 to 9 of the GPU: the product's own convolutions, called as they are: the matrix product of baseline 5
+// whose columns are never written, in single precision, on tensor cores by mma.sync, and on Hopper's by wgmma and TMA.
+// Their layout is [N, H, W, C] with channels padded to eight, halves on tensor cores; the whole network never leaves
+// it. See inference/cuda/conv/conv.h. These convolutions always end in a ReLU.
 #include <cuda_fp16.h>
 
 #include <chrono>
@@ -11,7 +11,7 @@
 #include "inference/baselines/gpu/gpu.h"
 #include "inference/cuda/cuda_network.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr unsigned kThreads = 256;
@@ -89,7 +89,7 @@ private:
     std::unique_ptr<ConvLaunch> launch_;
 };
 
-class Product final : public NetworkMethod {
+class Product final : public NetworkImplementation {
 public:
     Product(const ModelPointer& model, ConvKernel kernel) : network_(model->unet, kernel), kernel_(kernel) {}
 
@@ -134,14 +134,14 @@ std::unique_ptr<Layer> makeImplicitMma(const Block& block, const Shape& in) {
 std::unique_ptr<Layer> makeImplicitSm90(const Block& block, const Shape& in) {
     return std::make_unique<Implicit>(block, in, ConvKernel::sm90);
 }
-std::unique_ptr<NetworkMethod> makeProductFp32(const ModelPointer& model) {
+std::unique_ptr<NetworkImplementation> makeProductFp32(const ModelPointer& model) {
     return std::make_unique<Product>(model, ConvKernel::fp32);
 }
-std::unique_ptr<NetworkMethod> makeProductMma(const ModelPointer& model) {
+std::unique_ptr<NetworkImplementation> makeProductMma(const ModelPointer& model) {
     return std::make_unique<Product>(model, ConvKernel::mma);
 }
-std::unique_ptr<NetworkMethod> makeProductSm90(const ModelPointer& model) {
+std::unique_ptr<NetworkImplementation> makeProductSm90(const ModelPointer& model) {
     return std::make_unique<Product>(model, ConvKernel::sm90);
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -5,7 +5,7 @@
 #include "inference/baselines/gpu/gpu.h"
 #include "inference/baselines/single.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr int kSide = 32, kRun = 8;
@@ -72,4 +72,4 @@ std::unique_ptr<Layer> makeStencilColumns(const Filter3x3& filter, const Shape& 
     return make(filter, in, true);
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

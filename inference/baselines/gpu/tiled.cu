@@ -9,7 +9,7 @@
 //   registers, and kDepth input channels are copied between two barriers.
 #include "inference/baselines/gpu/gpu.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr int kInputTile = 16, kOutputTile = 14, kChannels = 16, kDepth = 4;
@@ -120,4 +120,4 @@ std::unique_ptr<Layer> makeTiled(const Block& block, const Shape& in) {
     return makeSeparate(makeConv(block.filter, in, false), gpuLayers(), block, in);
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -8,7 +8,7 @@
 
 #include "inference/baselines/gpu/gemm.cuh"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr int kThreads = 128;
@@ -143,4 +143,4 @@ std::unique_ptr<Layer> makeWinograd(const Block& block, const Shape& in) {
     return std::make_unique<Winograd>(block, in);
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -7,7 +7,7 @@
 #include "inference/baselines/gpu/gpu.h"
 #include "inference/baselines/single.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr int kThreads = 256;
@@ -80,4 +80,4 @@ std::unique_ptr<Layer> makeXnorGpu(const Filter3x3& filter, const Shape& in) {
     return std::make_unique<XnorGpu>(filter, in);
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

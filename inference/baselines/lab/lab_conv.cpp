@@ -7,14 +7,14 @@
 #include "inference/baselines/lab/lab_measure.h"
 #include "inference/baselines/limits.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr int kBatch = 4;
 
-/// A figure that the course gives for one method on one layer; NAN: none.
+/// A figure that the course gives for one implementation on one layer; NAN: none.
 struct CourseFigure {
-    std::string_view method;
+    std::string_view implementation;
     double seconds = NAN, mean = NAN, maximum = NAN;
 };
 
@@ -89,23 +89,23 @@ Block courseBlock(const CourseLayer& layer, bool normAndRelu) {
     return block;
 }
 
-const std::vector<std::string> kColumns{"Layer",         "Method",  "Course s",         "Ours s",
-                                        "Kernel ms",     "GFLOP/s", "Of the limit",     "Mean",
-                                        "Course's mean", "Maximum", "Course's maximum", "NMSE"};
+const std::vector<std::string> kColumns{"Layer",         "Implementation", "Course s",         "Ours s",
+                                        "Kernel ms",     "GFLOP/s",        "Of the limit",     "Mean",
+                                        "Course's mean", "Maximum",        "Course's maximum", "NMSE"};
 
-/// One layer by one method: measured, or the reason why not.
+/// One layer by one implementation: measured, or the reason why not.
 struct Row {
     Measured measured;
     Difference difference;                   ///< from the sums in double precision
-    std::optional<Difference> fromBaseline;  ///< from the method with which the course compares it
+    std::optional<Difference> fromBaseline;  ///< from the implementation with which the course compares it
     std::string unavailable;
 };
 
-using Rows = std::map<std::string_view, Row>;  // by method
+using Rows = std::map<std::string_view, Row>;  // by implementation
 
 Rows measureLayer(const CourseLayer& layer,
                   Block block,
-                  const std::vector<const Method*>& list,
+                  const std::vector<const Implementation*>& list,
                   std::string_view baseline,
                   const LabOptions& options) {
     const Shape shape = layer.shape();
@@ -114,22 +114,22 @@ Rows measureLayer(const CourseLayer& layer,
     std::vector<float> expected, ofBaseline;
     const bool relu = block.relu;
     Rows rows;
-    for (const Method* method : list) {
-        if (!method->block) continue;
-        Row& row = rows[method->name];
-        row.unavailable = whyUnavailable(*method);
+    for (const Implementation* implementation : list) {
+        if (!implementation->block) continue;
+        Row& row = rows[implementation->name];
+        row.unavailable = whyUnavailable(*implementation);
         if (!row.unavailable.empty()) continue;
         if (expected.empty()) {
             announce(options, layer.name() + " in double precision");
-            const auto reference = makeBlock(methodNamed("cpu-parallel"), block, shape);
+            const auto reference = makeBlock(implementationNamed("cpu-parallel"), block, shape);
             expected = runLayer(*reference, Where::cpu, input, outFloats);
         }
-        announce(options, layer.name() + " " + std::string(method->name));
-        block.relu = relu || method->needsRelu;  // changes nothing: no value is below zero
-        const auto made = makeBlock(*method, block, shape);
-        row.measured = measure(*made, method->where, input, outFloats, options);
+        announce(options, layer.name() + " " + std::string(implementation->name));
+        block.relu = relu || implementation->needsRelu;  // changes nothing: no value is below zero
+        const auto made = makeBlock(*implementation, block, shape);
+        row.measured = measure(*made, implementation->where, input, outFloats, options);
         row.difference = difference(expected, row.measured.output);
-        if (method->name == baseline) ofBaseline = row.measured.output;
+        if (implementation->name == baseline) ofBaseline = row.measured.output;
         if (!ofBaseline.empty()) row.fromBaseline = difference(ofBaseline, row.measured.output);
         row.measured.output = {};
     }
@@ -137,14 +137,18 @@ Rows measureLayer(const CourseLayer& layer,
 }
 
 /// `compared`: the differences are those from the baseline, as in the course's table.
-void addRow(Table& table, const CourseLayer& layer, const Method& method, const Row& row, bool compared = false) {
-    CourseFigure theirs{method.name};
+void addRow(Table& table,
+            const CourseLayer& layer,
+            const Implementation& implementation,
+            const Row& row,
+            bool compared = false) {
+    CourseFigure theirs{implementation.name};
     for (const CourseFigure& figure : layer.figures) {
-        if (figure.method == method.name) theirs = figure;
+        if (figure.implementation == implementation.name) theirs = figure;
     }
     if (!row.unavailable.empty()) {
         table.rows.push_back({layer.name(),
-                              std::string(method.name),
+                              std::string(implementation.name),
                               number(theirs.seconds),
                               unavailableCell(table, row.unavailable),
                               {"-"},
@@ -161,9 +165,10 @@ void addRow(Table& table, const CourseLayer& layer, const Method& method, const 
     const Shape in = layer.shape();
     const double pixels = double(kBatch) * double(in.pixels()), seconds = row.measured.ms / 1e3;
     const double flops = 2 * pixels * layer.in * layer.out * 9;
-    const double bytes = (pixels * (layer.in + layer.out) + 9.0 * layer.in * layer.out) * (method.tensorCores ? 2 : 4);
-    const double atBest = limitsOf(method.where).seconds(flops, bytes, method.tensorCores);
-    table.rows.push_back({layer.name(), std::string(method.name), number(theirs.seconds),
+    const double bytes =
+        (pixels * (layer.in + layer.out) + 9.0 * layer.in * layer.out) * (implementation.tensorCores ? 2 : 4);
+    const double atBest = limitsOf(implementation.where).seconds(flops, bytes, implementation.tensorCores);
+    table.rows.push_back({layer.name(), std::string(implementation.name), number(theirs.seconds),
                           number(row.measured.withCopiesMs / 1e3), number(row.measured.ms),
                           number(flops / seconds / 1e9), percent(atBest / seconds), number(from.mean),
                           number(theirs.mean), number(from.maximum), number(theirs.maximum), number(from.nmse)});
@@ -173,12 +178,12 @@ bool wanted(const CourseLayer& layer, const LabOptions& options) {
     return layer.name().find(options.only) != std::string::npos;
 }
 
-/// `list` restricted to the methods that the course compares on these layers.
-std::vector<const Method*> compared(const std::vector<const Method*>& list, const CourseLayer& layer) {
-    std::vector<const Method*> result;
-    for (const Method* method : list) {
-        const auto same = [&](const CourseFigure& figure) { return figure.method == method->name; };
-        if (std::ranges::any_of(layer.figures, same)) result.push_back(method);
+/// `list` restricted to the implementations that the course compares on these layers.
+std::vector<const Implementation*> compared(const std::vector<const Implementation*>& list, const CourseLayer& layer) {
+    std::vector<const Implementation*> result;
+    for (const Implementation* implementation : list) {
+        const auto same = [&](const CourseFigure& figure) { return figure.implementation == implementation->name; };
+        if (std::ranges::any_of(layer.figures, same)) result.push_back(implementation);
     }
     return result;
 }
@@ -190,7 +195,7 @@ std::vector<Table> labConv(const LabOptions& options) {
     Table ten{"ten", "Ten convolutions, batch 4", kColumns, {}, {}};
     Table tiled{"tiled", "Direct against tiled, batch 4", kColumns, {}, {}};
     Table fused{"fused", "Convolution, batch norm and ReLU: separate against fused, batch 4", kColumns, {}, {}};
-    const auto list = chosenMethods(options);
+    const auto list = chosenImplementations(options);
     const auto find = [](const std::vector<CourseLayer>& layers, const std::string& name) {
         return std::ranges::find(layers, name, &CourseLayer::name);
     };
@@ -199,22 +204,23 @@ std::vector<Table> labConv(const LabOptions& options) {
         if (!wanted(layer, options)) continue;
         const Rows rows = measureLayer(layer, courseBlock(layer, false), list, "gpu-direct", options);
         const auto inFive = find(fiveOf, layer.name()), inTiled = find(tiledOf, layer.name());
-        for (const Method* method : list) {
-            if (!rows.contains(method->name)) continue;
-            const Row& row = rows.at(method->name);
-            addRow(ten, layer, *method, row);
-            if (inFive != fiveOf.end()) addRow(five, *inFive, *method, row);
+        for (const Implementation* implementation : list) {
+            if (!rows.contains(implementation->name)) continue;
+            const Row& row = rows.at(implementation->name);
+            addRow(ten, layer, *implementation, row);
+            if (inFive != fiveOf.end()) addRow(five, *inFive, *implementation, row);
         }
         if (inTiled == tiledOf.end()) continue;
-        for (const Method* method : compared(list, *inTiled)) {
-            addRow(tiled, *inTiled, *method, rows.at(method->name), true);
+        for (const Implementation* implementation : compared(list, *inTiled)) {
+            addRow(tiled, *inTiled, *implementation, rows.at(implementation->name), true);
         }
     }
     for (const CourseLayer& layer : fusedLayers()) {
         if (!wanted(layer, options)) continue;
         const auto both = compared(list, layer);
         const Rows rows = measureLayer(layer, courseBlock(layer, true), both, "gpu-tiled", options);
-        for (const Method* method : both) addRow(fused, layer, *method, rows.at(method->name), true);
+        for (const Implementation* implementation : both)
+            addRow(fused, layer, *implementation, rows.at(implementation->name), true);
     }
     tiled.notes.emplace_back("Differences from the direct kernel.");
     fused.notes.emplace_back("Differences from the separate kernels, which are gpu-tiled, batch norm and ReLU.");
@@ -227,4 +233,4 @@ std::vector<Table> labConv(const LabOptions& options) {
     return tables;
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

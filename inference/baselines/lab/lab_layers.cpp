@@ -5,12 +5,12 @@
 #include <cmath>
 #include <sstream>
 
+#include "inference/baselines/baselines.h"
 #include "inference/baselines/lab/lab_measure.h"
 #include "inference/baselines/limits.h"
-#include "inference/baselines/rungs.h"
 #include "inference/cuda/device/devices.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr int kBatch = 4;
@@ -78,7 +78,7 @@ const Kind kKinds[] = {
 };
 
 struct Way {
-    const char* method;
+    const char* implementation;
     Where where;
     PlainLayers (*layers)();
 };
@@ -98,11 +98,11 @@ void addRow(Table& table,
     std::ostringstream size3;
     size3 << '(' << shape.channels << ", " << shape.height << ", " << shape.width << ')';
     const std::string name = size3.str();
-    const bool sequential = std::string_view(way.method) == "cpu-sequential", gpu = way.where == Where::gpu;
+    const bool sequential = std::string_view(way.implementation) == "cpu-sequential", gpu = way.where == Where::gpu;
     const double theirs = sequential ? kind.cpuSeconds[size] : gpu ? kind.gpuSeconds[size] : NAN;
     const Cell courseMean = number(gpu ? kind.mean[size] : NAN);
     const std::string where = sequential ? "CPU, sequential" : gpu ? "GPU" : "CPU, parallel";
-    if (const std::string why = whyUnavailable(methodNamed(way.method)); !why.empty()) {
+    if (const std::string why = whyUnavailable(implementationNamed(way.implementation)); !why.empty()) {
         table.rows.push_back({name,
                               where,
                               number(theirs),
@@ -148,9 +148,10 @@ std::vector<Table> labLayers(const LabOptions& options) {
             const auto reference = kind.make(parallelLayers(), shape);
             const auto expected = runLayer(*reference, Where::cpu, input, kind.outFloats(shape));
             for (const Way& way : kWays) {
-                const Method* method = &methodNamed(way.method);
+                const Implementation* implementation = &implementationNamed(way.implementation);
                 const bool named =
-                    options.methods.empty() || std::ranges::find(options.methods, method) != options.methods.end();
+                    options.implementations.empty() ||
+                    std::ranges::find(options.implementations, implementation) != options.implementations.end();
                 if (!named || !chosen(options, way.where)) continue;
                 addRow(table, kind, size, shape, way, input, expected, options);
             }
@@ -164,4 +165,4 @@ std::vector<Table> labLayers(const LabOptions& options) {
     return tables;
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

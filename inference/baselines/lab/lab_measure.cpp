@@ -9,7 +9,7 @@
 #include "inference/core/error.h"
 #include "inference/cuda/device/devices.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr int kMostRuns = 50;
@@ -88,12 +88,12 @@ bool chosen(const LabOptions& options, Where where) {
     return !options.where || *options.where == where;
 }
 
-std::vector<const Method*> chosenMethods(const LabOptions& options) {
-    std::vector<const Method*> list;
-    for (const Method& method : methods()) {
-        const bool named =
-            options.methods.empty() || std::ranges::find(options.methods, &method) != options.methods.end();
-        if (named && chosen(options, method.where)) list.push_back(&method);
+std::vector<const Implementation*> chosenImplementations(const LabOptions& options) {
+    std::vector<const Implementation*> list;
+    for (const Implementation& implementation : implementations()) {
+        const bool named = options.implementations.empty() ||
+                           std::ranges::find(options.implementations, &implementation) != options.implementations.end();
+        if (named && chosen(options, implementation.where)) list.push_back(&implementation);
     }
     return list;
 }
@@ -115,4 +115,4 @@ void addLimits(Table& table, const LabOptions& options) {
     }
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

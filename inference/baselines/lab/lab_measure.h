@@ -6,7 +6,7 @@
 #include "inference/baselines/lab/lab.h"
 #include "inference/baselines/memory.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 
 /// Uniform from 0 to 1, as torch.rand() in the course; the same for a seed on every machine and any number of threads.
 std::vector<float> uniform(std::size_t count, unsigned seed);
@@ -20,8 +20,8 @@ struct Measured {
 Measured measure(
     Layer& layer, Where where, std::span<const float> input, std::size_t outFloats, const LabOptions& options);
 
-/// The methods that the options ask for, in climbing order.
-std::vector<const Method*> chosenMethods(const LabOptions& options);
+/// The implementations that the options ask for, in climbing order.
+std::vector<const Implementation*> chosenImplementations(const LabOptions& options);
 bool chosen(const LabOptions& options, Where where);
 /// Tells what comes next; throws Cancelled when asked to stop.
 void announce(const LabOptions& options, const std::string& what);
@@ -30,4 +30,4 @@ Cell unavailableCell(Table& table, const std::string& why);
 /// The limits of both devices that the options ask for and the machine has, as notes.
 void addLimits(Table& table, const LabOptions& options);
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lab network: the whole network by every method, against what PyTorch dumped or, without a dump, against the same sums
-// in double precision.
+// lab network: the whole network by every implementation, against what PyTorch dumped or, without a dump, against the
+// same sums in double precision.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -9,13 +9,13 @@
 #include "inference/baselines/limits.h"
 #include "inference/core/error.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 /// The course's figures: seconds of a whole network, differences of each block, copies of each block.
-double courseSeconds(std::string_view method) {
-    if (method == "cpu-onednn") return 0.7206525802612305;  // PyTorch on their CPU
-    return method == "gpu-resident" ? 0.979292631149292 : NAN;
+double courseSeconds(std::string_view implementation) {
+    if (implementation == "cpu-onednn") return 0.7206525802612305;  // PyTorch on their CPU
+    return implementation == "gpu-resident" ? 0.979292631149292 : NAN;
 }
 
 struct CourseBlock {
@@ -65,8 +65,8 @@ struct Subject {
 const Safetensors::Tensor& dumped(const Safetensors& dump, const std::string& name) {
     const auto found = dump.tensors().find(name);
     if (found == dump.tensors().end()) {
-        throw Error(Area::model, "The dump '" + dump.name() + "' has no '" + name +
-                                     "': make it with tests/reference/dump_network.py.");
+        throw Error(ErrorCategory::model, "The dump '" + dump.name() + "' has no '" + name +
+                                              "': make it with tests/reference/dump_network.py.");
     }
     return found->second;
 }
@@ -79,7 +79,7 @@ Subject dumpedSubject(const std::filesystem::path& folder) {
     const Safetensors dump = Safetensors::read(folder / (name + "_activations.safetensors"));
     const auto& input = dumped(dump, "input");
     if (input.shape.size() != 3 || input.shape[2] != 3)
-        throw Error(Area::model, "The dump's input is no [H, W, 3]: make it anew.");
+        throw Error(ErrorCategory::model, "The dump's input is no [H, W, 3]: make it anew.");
     subject.size = {int(input.shape[1]), int(input.shape[0])};
     subject.input = input.values;
     for (const BlockOutput& block : comparedBlocks(subject.model->unet)) {
@@ -99,7 +99,7 @@ Subject computedSubject(const LabOptions& options) {
     subject.size = subject.model->unet.inputSize(options.size, options.size.longest());
     subject.input = uniform(subject.size.pixels() * 3, 2);
     announce(options, "the network in double precision");
-    const auto network = makeNetwork(methodNamed("cpu-parallel"), subject.model);
+    const auto network = makeNetwork(implementationNamed("cpu-parallel"), subject.model);
     network->configure(subject.size);
     std::vector<float> alpha(subject.size.pixels());
     network->run(subject.input, alpha);
@@ -112,24 +112,24 @@ Subject computedSubject(const LabOptions& options) {
 
 struct NetworkRow {
     RunReport report;
-    double firstMs = 0;                      ///< from nothing to the first alpha: what switching to the method takes
+    double firstMs = 0;  ///< from nothing to the first alpha: what switching to the implementation takes
     std::vector<std::vector<float>> actual;  ///< of each compared block
 };
 
-NetworkRow runMethod(const Method& method, const Subject& subject, const LabOptions& options) {
+NetworkRow runImplementation(const Implementation& implementation, const Subject& subject, const LabOptions& options) {
     const auto start = std::chrono::steady_clock::now();
-    const auto network = makeNetwork(method, subject.model);
+    const auto network = makeNetwork(implementation, subject.model);
     network->configure(subject.size);
     std::vector<float> alpha(subject.size.pixels());
     NetworkRow row;
     const auto run = [&] { row.report = network->run(subject.input, alpha); };
-    if (method.where == Where::gpu) run();  // loads the kernels
+    if (implementation.where == Where::gpu) run();  // loads the kernels
     row.firstMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     std::vector<double> all, compute;
     double spent = 0;
     do {
         run();
-        if (method.where == Where::cpu && all.empty()) row.firstMs += row.report.ms;
+        if (implementation.where == Where::cpu && all.empty()) row.firstMs += row.report.ms;
         all.push_back(row.report.ms);
         compute.push_back(row.report.computeMs);
         spent += row.report.ms;
@@ -154,9 +154,9 @@ double bytesOf(const UNet& unet, Size size, int valueBytes) {
     return values * valueBytes;
 }
 
-void addTransfers(Table& table, const std::vector<std::pair<const Method*, RunReport>>& reports) {
+void addTransfers(Table& table, const std::vector<std::pair<const Implementation*, RunReport>>& reports) {
     table.columns = {"Block", "Course, original", "Course, optimized"};
-    for (const auto& [method, report] : reports) table.columns.emplace_back(method->name);
+    for (const auto& [implementation, report] : reports) table.columns.emplace_back(implementation->name);
     if (reports.empty()) return;
     std::vector<double> sums(reports.size());
     const auto& blocks = reports.front().second.transfers;
@@ -192,38 +192,38 @@ std::vector<Table> labNetwork(const LabOptions& options) {
     const std::string size = std::to_string(subject.size.width) + "x" + std::to_string(subject.size.height);
     Table times{"network",
                 "The whole network, " + size + ", against " + subject.reference,
-                {"Method", "Course s", "First ms", "Ours ms", "Compute ms", "GFLOP/s", "Of the limit", "Copies in",
-                 "Copies out", "Mean", "Maximum", "NMSE"},
+                {"Implementation", "Course s", "First ms", "Ours ms", "Compute ms", "GFLOP/s", "Of the limit",
+                 "Copies in", "Copies out", "Mean", "Maximum", "NMSE"},
                 {},
                 {}};
     Table differences{"blocks",
                       "Differences of each block from " + subject.reference + ", " + size,
-                      {"Block", "Method", "Mean", "Course's mean", "Maximum", "Course's maximum", "NMSE"},
+                      {"Block", "Implementation", "Mean", "Course's mean", "Maximum", "Course's maximum", "NMSE"},
                       {},
                       {}};
     Table transfers{"transfers", "Copies between host and device, " + size, {}, {}, {}};
-    std::vector<std::pair<const Method*, RunReport>> reports;
+    std::vector<std::pair<const Implementation*, RunReport>> reports;
     std::vector<std::vector<std::vector<Cell>>> rowsOfBlock(blocks.size());
-    for (const Method* method : chosenMethods(options)) {
-        if (!method->network) continue;
-        const std::string name(method->name);
-        if (const std::string why = whyUnavailable(*method); !why.empty()) {
+    for (const Implementation* implementation : chosenImplementations(options)) {
+        if (!implementation->network) continue;
+        const std::string name(implementation->name);
+        if (const std::string why = whyUnavailable(*implementation); !why.empty()) {
             std::vector<Cell> empty{name, number(courseSeconds(name)), unavailableCell(times, why)};
             empty.resize(times.columns.size(), Cell("-"));
             times.rows.push_back(std::move(empty));
             continue;
         }
         announce(options, "network " + name);
-        const NetworkRow row = runMethod(*method, subject, options);
-        if (method->where == Where::gpu) reports.emplace_back(method, row.report);
+        const NetworkRow row = runImplementation(*implementation, subject, options);
+        if (implementation->where == Where::gpu) reports.emplace_back(implementation, row.report);
         int in = 0, out = 0;
         for (const BlockTransfers& block : row.report.transfers) in += block.in, out += block.out;
         const double seconds = row.report.computeMs / 1e3, flops = unet.flops(subject.size);
-        const double atBest =
-            limitsOf(method->where)
-                .seconds(flops, bytesOf(unet, subject.size, method->tensorCores ? 2 : 4), method->tensorCores);
+        const double atBest = limitsOf(implementation->where)
+                                  .seconds(flops, bytesOf(unet, subject.size, implementation->tensorCores ? 2 : 4),
+                                           implementation->tensorCores);
         const Difference end = difference(subject.expected.back(), row.actual.back());
-        const bool gpu = method->where == Where::gpu;
+        const bool gpu = implementation->where == Where::gpu;
         times.rows.push_back({name, number(courseSeconds(name)), number(row.firstMs), number(row.report.ms),
                               number(row.report.computeMs), number(flops / seconds / 1e9), percent(atBest / seconds),
                               gpu ? number(in) : Cell("-"), gpu ? number(out) : Cell("-"), number(end.mean),
@@ -239,14 +239,15 @@ std::vector<Table> labNetwork(const LabOptions& options) {
     for (auto& rows : rowsOfBlock) std::ranges::move(rows, std::back_inserter(differences.rows));
     addTransfers(transfers, reports);
     addLimits(times, options);
-    times.notes.emplace_back("First: from nothing to the first alpha, which is what switching to a method takes.");
+    times.notes.emplace_back(
+        "First: from nothing to the first alpha, which is what switching to an implementation takes.");
     times.notes.emplace_back(
         "Course: 0.72 s is PyTorch on their CPU (0.77 s in their second run), 0.98 s Numba on an RTX 4060 Laptop "
         "(1.57 s).");
-    differences.notes.emplace_back("A method that uses its memory again keeps only the output.");
+    differences.notes.emplace_back("An implementation that uses its memory again keeps only the output.");
     std::vector<Table> tables{std::move(times), std::move(differences)};
     if (!transfers.rows.empty()) tables.push_back(std::move(transfers));
     return tables;
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

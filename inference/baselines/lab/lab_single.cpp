@@ -6,7 +6,7 @@
 #include "inference/baselines/limits.h"
 #include "inference/baselines/single.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr int kSide = 1024;
@@ -24,13 +24,14 @@ Filter3x3 filterOf(const std::vector<float>& values) {
     return filter;
 }
 
-/// One way through the stencil: a method of the ladder, or a layer made for it.
+/// One way through the stencil: a baseline, or a layer made for it.
 struct StencilWay {
     const char* name;
     const char* seed;
     double courseMs;
     Where where;
-    std::unique_ptr<Layer> (*make)(const Filter3x3& filter, const Shape& in);  ///< null: the ladder's method `name`
+    std::unique_ptr<Layer> (*make)(const Filter3x3& filter,
+                                   const Shape& in);  ///< null: the baselines' implementation `name`
 };
 
 const StencilWay kStencils[] = {{"cpu-sequential", "loops, compiled", 118, Where::cpu, nullptr},
@@ -43,14 +44,14 @@ const StencilWay kStencils[] = {{"cpu-sequential", "loops, compiled", 118, Where
                                 {"gpu-stencil-columns", "", NAN, Where::gpu, makeStencilColumns}};
 
 std::string whyNot(Where where) {
-    return whyUnavailable(methodNamed(where == Where::cpu ? "cpu-parallel" : "gpu-direct"));
+    return whyUnavailable(implementationNamed(where == Where::cpu ? "cpu-parallel" : "gpu-direct"));
 }
 
-/// Whether `--methods` lets a way through that may be no method of the table.
+/// Whether `--implementations` lets a way through that may be no implementation of the table.
 bool wanted(const LabOptions& options, std::string_view name, Where where) {
     if (!chosen(options, where)) return false;
-    bool any = options.methods.empty();
-    for (const Method* method : options.methods) any = any || method->name == name;
+    bool any = options.implementations.empty();
+    for (const Implementation* implementation : options.implementations) any = any || implementation->name == name;
     return any;
 }
 
@@ -59,8 +60,8 @@ bool wanted(const LabOptions& options, std::string_view name, Where where) {
 std::vector<Table> labStencil(const LabOptions& options) {
     Table table{"stencil",
                 "One channel of 1024x1024, one 3x3 filter",
-                {"Method", "The course's name", "Course ms", "With copies ms", "Kernel ms", "GFLOP/s", "Of the limit",
-                 "Mean", "Maximum"},
+                {"Implementation", "The course's name", "Course ms", "With copies ms", "Kernel ms", "GFLOP/s",
+                 "Of the limit", "Mean", "Maximum"},
                 {},
                 {}};
     const Shape shape{1, 1, kSide, kSide};
@@ -85,7 +86,7 @@ std::vector<Table> labStencil(const LabOptions& options) {
         }
         announce(options, std::string("stencil ") + way.name);
         const auto layer =
-            way.make ? way.make(filterOf(weights), shape) : makeBlock(methodNamed(way.name), block, shape);
+            way.make ? way.make(filterOf(weights), shape) : makeBlock(implementationNamed(way.name), block, shape);
         const Measured row = measure(*layer, way.where, input, input.size(), options);
         const Difference from = difference(expected, row.output);
         const double seconds = row.ms / 1e3;
@@ -161,4 +162,4 @@ std::vector<Table> labXnor(const LabOptions& options) {
     return {std::move(table), std::move(errors)};
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -128,4 +128,4 @@ std::string asJson(std::span<const Table> tables) {
     return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

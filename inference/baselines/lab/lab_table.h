@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace matte::ladder {
+namespace matte::baselines {
 
 struct Cell {
     std::string text;
@@ -39,4 +39,4 @@ std::string asMarkdown(std::span<const Table> tables);
 /// [{"name", "title", "rows": [{column: value}], "notes"}]
 std::string asJson(std::span<const Table> tables);
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr int kFewAreFound = 96;  // pixels of the longest side, below which networks of people find next to none
@@ -62,4 +62,4 @@ std::string whySmaller(const TimedRun& run, Size own) {
            text(own) + " it would take " + seconds(expectedMs(run, own)) + ".";
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

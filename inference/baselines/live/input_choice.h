@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// InputChoice: at which input a method runs the live network, so that a slow one gives pictures too: the network's own
-// where that is fast enough, otherwise the largest of the same shape at which a frame is. Plain values; any thread.
+// InputChoice: at which input an implementation runs the live network, so that a slow one gives pictures too: the
+// network's own where that is fast enough, otherwise the largest of the same shape at which a frame is. Plain values;
+// any thread.
 //
 //     const InputChoice choice(unet, picture, options.networkLongestSide);
 //     const Size input = choice.within(kFirstFrameMs, {choice.smallest(), measuredMs});
@@ -10,7 +11,7 @@
 
 #include "inference/model/unet.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 
 // How many milliseconds the network may take for a frame:
 constexpr double kFirstFrameMs = 250;  ///< the first after a choice, so that its picture comes within a second
@@ -35,7 +36,7 @@ public:
         : unet_(unet), picture_(picture), longestSide_(longestSide) {}
 
     [[nodiscard]] Size own() const { return unet_.inputSize(picture_, longestSide_); }
-    /// Where a method's speed is measured first.
+    /// Where an implementation's speed is measured first.
     [[nodiscard]] Size smallest() const;
     /// The largest input at which a run is expected to take `ms` at most, by what `run` took for each of its pixels;
     /// the smallest one where none is so fast. A larger input takes less than this expects, for a pixel is cheaper
@@ -50,7 +51,7 @@ private:
     int longestSide_;
 };
 
-/// For people, why a method does not run at the network's own input, and what comes of it; empty when it does.
+/// For people, why an implementation does not run at the network's own input, and what comes of it; empty when it does.
 std::string whySmaller(const TimedRun& run, Size own);
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -12,28 +12,28 @@
 #include <malloc.h>
 #endif
 
-#include "inference/core/guard.h"
 #include "inference/core/parallel.h"
+#include "inference/core/thread.h"
 #include "inference/cpu/stage_timer.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 /// At the network's own input, by what a small input took; at its own a pixel takes less.
 constexpr double kFastMs = 500;
-constexpr std::chrono::seconds kCompareAgain{1};    // so that comparing takes little of the frames' time
-constexpr double kMeasuringMs = 150;                // of runs on small inputs, before the first frame
-constexpr std::chrono::milliseconds kLookAgain{5};  // whether a run will end in time
-constexpr Size kUsualShape{16, 9};                  // of pictures, as long as none is known
+constexpr std::chrono::seconds kCompareAgain{1};     // so that comparing takes little of the frames' time
+constexpr double kMeasuringMs = 150;                 // of runs on small inputs, before the first frame
+constexpr std::chrono::milliseconds kCheckAgain{5};  // whether a run will end in time
+constexpr Size kUsualShape{16, 9};                   // of pictures, as long as none is known
 
 double msSince(Clock::time_point begin) {
     return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-/// Of an input of zeros: what a method takes does not depend on the values. Throws Cancelled.
-TimedRun timeAt(Size input, MethodNetwork& network, const std::stop_token& stop) {
+/// Of an input of zeros: what an implementation takes does not depend on the values. Throws Cancelled.
+TimedRun timeAt(Size input, BaselineNetwork& network, const std::stop_token& stop) {
     network.configure(input);
     network.run(stop, nullptr);
     return {input, network.report().ms};
@@ -41,7 +41,7 @@ TimedRun timeAt(Size input, MethodNetwork& network, const std::stop_token& stop)
 
 /// Nothing when that takes longer than `ms`, with what the network prepares for `input`: it is broken off then, or as
 /// soon as it is plain.
-std::optional<TimedRun> timeWithin(double ms, Size input, MethodNetwork& network, const std::stop_token& stop) {
+std::optional<TimedRun> timeWithin(double ms, Size input, BaselineNetwork& network, const std::stop_token& stop) {
     const auto began = Clock::now();
     network.configure(input);
     const double left = ms - msSince(began);
@@ -54,10 +54,10 @@ std::optional<TimedRun> timeWithin(double ms, Size input, MethodNetwork& network
         std::condition_variable_any woken;
         while (!over.stop_requested() && !late.stop_requested()) {
             if (isHopeless(msSince(running), network.begun(), left)) late.request_stop();
-            woken.wait_for(lock, over, kLookAgain, [] { return false; });
+            woken.wait_for(lock, over, kCheckAgain, [] { return false; });
         }
     };
-    const std::jthread clock = startThread("timing the method", Area::engine, watch, untold);
+    const std::jthread clock = startThread("timing the implementation", ErrorCategory::engine, watch, untold);
     try {
         return timeAt(input, network, late.get_token());
     } catch (const Cancelled&) {
@@ -66,9 +66,9 @@ std::optional<TimedRun> timeWithin(double ms, Size input, MethodNetwork& network
     }
 }
 
-/// At which `network` gives its first frame. A tiny input takes more for each pixel than the network's own, so a method
-/// that seems too slow there is measured again on a larger one, as far as time allows.
-Size firstInput(MethodNetwork& network, const InputChoice& choice, const std::stop_token& stop) {
+/// At which `network` gives its first frame. A tiny input takes more for each pixel than the network's own, so an
+/// implementation that seems too slow there is measured again on a larger one, as far as time allows.
+Size firstInput(BaselineNetwork& network, const InputChoice& choice, const std::stop_token& stop) {
     if (network.onGpu()) return choice.own();  // milliseconds; and on a tiny input only launches are measured
     const std::optional<TimedRun> tiny = timeWithin(kMeasuringMs, choice.smallest(), network, stop);
     if (!tiny) return choice.smallest();
@@ -83,11 +83,13 @@ Size firstInput(MethodNetwork& network, const InputChoice& choice, const std::st
 
 }  // namespace
 
-SwitchingEngine::SwitchingEngine(std::unique_ptr<Engine> product, Setup setup, std::shared_ptr<MethodSwitch> methods)
-    : product_(std::move(product)), setup_(std::move(setup)), methods_(std::move(methods)) {
+SwitchingEngine::SwitchingEngine(std::unique_ptr<Engine> product,
+                                 Setup setup,
+                                 std::shared_ptr<ImplementationSwitch> implementations)
+    : product_(std::move(product)), setup_(std::move(setup)), implementations_(std::move(implementations)) {
     // goOn()'s token is triggered by another choice.
-    if (const Method* first = methods_->chosen()) {
-        run(build(*first, setup_, product_->info().kind, {}, methods_->goOn()));
+    if (const Implementation* first = implementations_->chosen()) {
+        run(build(*first, setup_, product_->info().kind, {}, implementations_->goOn()));
     }
 }
 
@@ -97,38 +99,38 @@ SwitchingEngine::~SwitchingEngine() {
 
 EngineInfo SwitchingEngine::info() const {
     EngineInfo info = product_->info();
-    const MethodStatus status = methods_->status();
+    const ImplementationStatus status = implementations_->status();
     if (!status.problem.empty()) info.warnings.push_back(status.problem);
-    if (!now_.method) return info;
-    EngineInfo byMethod = now_.engine->info();
-    byMethod.reason = std::move(info.reason);
-    byMethod.fineDetail = false;
+    if (!now_.implementation) return info;
+    EngineInfo byImplementation = now_.engine->info();
+    byImplementation.reason = std::move(info.reason);
+    byImplementation.fineDetail = false;
     // The name does not tell the input, for another name is another engine, whose statistics begin anew.
-    if (!status.smaller.empty()) byMethod.warnings.push_back(status.smaller);
-    byMethod.warnings.insert(byMethod.warnings.end(), info.warnings.begin(), info.warnings.end());
-    return byMethod;
+    if (!status.smaller.empty()) byImplementation.warnings.push_back(status.smaller);
+    byImplementation.warnings.insert(byImplementation.warnings.end(), info.warnings.begin(), info.warnings.end());
+    return byImplementation;
 }
 
 std::shared_ptr<Cutout> SwitchingEngine::cutOut(std::shared_ptr<const Image> source, std::stop_token stop) {
     return product_->cutOut(std::move(source), stop);
 }
 
-Output SwitchingEngine::composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) {
-    return product_->composite(cutout, look, size, stop);
+Output SwitchingEngine::composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) {
+    return product_->composite(cutout, params, size, stop);
 }
 
-Image SwitchingEngine::matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop) {
-    return product_->matte(cutout, look, size, stop);
+Image SwitchingEngine::matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) {
+    return product_->matte(cutout, params, size, stop);
 }
 
 /// With a picture's size, everything is built for it, so that the first frame does not wait; without, by that frame.
 SwitchingEngine::Built SwitchingEngine::build(
-    const Method& method, const Setup& setup, EngineKind product, Size picture, std::stop_token stop) {
+    const Implementation& implementation, const Setup& setup, EngineKind product, Size picture, std::stop_token stop) {
     Built built;
-    built.method = &method;
+    built.implementation = &implementation;
     try {
         const ModelPointer model = setup.loadModel();
-        auto network = std::make_unique<MethodNetwork>(method, model);
+        auto network = std::make_unique<BaselineNetwork>(implementation, model);
         built.network = network.get();
         built.inputSettled = network->onGpu();
         EngineOptions options = setup.options;
@@ -136,7 +138,7 @@ SwitchingEngine::Built SwitchingEngine::build(
         setThreads(options.threads);
         const InputChoice choice(model->unet, picture.pixels() > 0 ? picture : kUsualShape, options.networkLongestSide);
         network->stopBy(stop);
-        built.engine = std::make_unique<CpuEngine>(std::move(network), options, "");  // tests the method
+        built.engine = std::make_unique<CpuEngine>(std::move(network), options, "");  // tests the implementation
         const Size input = firstInput(*built.network, choice, stop);
         built.engine->setNetworkLongestSide(choice.longestSide(input));
         if (picture.pixels() > 0) built.network->configure(input);
@@ -149,7 +151,7 @@ SwitchingEngine::Built SwitchingEngine::build(
         });
     } catch (const Cancelled&) {
         built = {};
-        built.method = &method;
+        built.implementation = &implementation;
         built.stopped = true;
     } catch (const std::exception& error) {
         built.problem = error.what();
@@ -157,14 +159,14 @@ SwitchingEngine::Built SwitchingEngine::build(
     return built;
 }
 
-void SwitchingEngine::startBuilding(const Method& method, Size picture) {
+void SwitchingEngine::startBuilding(const Implementation& implementation, Size picture) {
     const EngineKind product = product_->info().kind;
-    inBuilding_ = &method;
+    inBuilding_ = &implementation;
     stopBuilding_ = {};
-    const auto work = [&method, setup = setup_, product, picture, methods = methods_,
+    const auto work = [&implementation, setup = setup_, product, picture, implementations = implementations_,
                        stop = stopBuilding_.get_token()] {
-        Built built = build(method, setup, product, picture, stop);
-        if (!built.stopped && methods->chosen() == &method) methods->makeWay();
+        Built built = build(implementation, setup, product, picture, stop);
+        if (!built.stopped && implementations->chosen() == &implementation) implementations->makeWay();
         return built;
     };
     building_ = std::async(std::launch::async, work);
@@ -176,9 +178,9 @@ bool SwitchingEngine::ready() const {
 
 /// Turns to what was chosen as soon as it can run and nothing is under way.
 void SwitchingEngine::follow(Size picture) {
-    const Method* wanted = methods_->chosen();
+    const Implementation* wanted = implementations_->chosen();
     if (building_.valid() && wanted != inBuilding_) stopBuilding_.request_stop();  // nobody waits for it any more
-    if (wanted == now_.method) return;
+    if (wanted == now_.implementation) return;
     if (!wanted) {
         if (underWay_ == 0) useProduct();
         return;
@@ -186,41 +188,41 @@ void SwitchingEngine::follow(Size picture) {
     if (!building_.valid()) return startBuilding(*wanted, picture);
     if (underWay_ > 0 || !ready()) return;
     Built built = building_.get();
-    if (built.method == wanted && !built.stopped) return run(std::move(built));
+    if (built.implementation == wanted && !built.stopped) return run(std::move(built));
     startBuilding(*wanted, picture);  // another was chosen meanwhile, or another and then this one again
 }
 
 void SwitchingEngine::run(Built built) {
     if (built.stopped) return;
-    if (!built.problem.empty()) return methods_->failed(*built.method, built.problem);
+    if (!built.problem.empty()) return implementations_->failed(*built.implementation, built.problem);
     now_ = std::move(built);
     compared_ = {};
     now_.engine->timeLayers(timeLayers_);
-    now_.network->stopBy(methods_->begin(now_.method));
+    now_.network->stopBy(implementations_->begin(now_.implementation));
 }
 
 void SwitchingEngine::useProduct() {
     now_ = {};
 #ifdef __GLIBC__
-    malloc_trim(0);  // the system gets the method's memory back, which the allocator would keep
+    malloc_trim(0);  // the system gets the implementation's memory back, which the allocator would keep
 #endif
-    product_->forget();  // what it remembers of earlier frames is old
-    methods_->begin(nullptr);
+    product_->reset();  // what it remembers of earlier frames is old
+    implementations_->begin(nullptr);
 }
 
 int SwitchingEngine::slots() const {
-    const Method* wanted = methods_->chosen();
-    const bool turning = wanted != now_.method && (!wanted || ready());
+    const Implementation* wanted = implementations_->chosen();
+    const bool turning = wanted != now_.implementation && (!wanted || ready());
     return turning && underWay_ > 0 ? underWay_ : live().slots();
 }
 
-void SwitchingEngine::submit(const Frame& frame, const Look& look) {
+void SwitchingEngine::submit(const Frame& frame, const CompositeParams& params) {
     follow(frame.image->size());
     ++underWay_;
-    if (!now_.engine) return product_->submit(frame, look);
-    frame_ = {frame, look};
-    Look atItsInput = look;
-    atItsInput.fineDetail = false;  // how large a method's input is follows from its speed
+    if (!now_.engine) return product_->submit(frame, params);
+    frame_ = {frame, params};
+    CompositeParams atItsInput = params;
+    atItsInput.fineDetail = false;  // how large an implementation's input is follows from its speed
     now_.engine->submit(frame, atItsInput);
 }
 
@@ -233,21 +235,21 @@ Output SwitchingEngine::take() {
         measure(again.frame.image->size(), output);
         return output;
     } catch (const Cancelled&) {  // another choice, which need not wait for this frame
-        now_.network->stopBy(methods_->goOn());
-        product_->forget();
+        now_.network->stopBy(implementations_->goOn());
+        product_->reset();
         follow(again.frame.image->size());
     } catch (const std::exception& error) {
-        methods_->failed(*now_.method, error.what());
+        implementations_->failed(*now_.implementation, error.what());
         useProduct();
     }
-    product_->submit(again.frame, again.look);
+    product_->submit(again.frame, again.params);
     return product_->take();
 }
 
 void SwitchingEngine::measure(Size picture, Output& output) {
     const InputChoice choice(now_.network->unet(), picture, setup_.options.networkLongestSide);
     const TimedRun run{now_.network->size(), now_.network->report().ms};
-    methods_->measured(run, choice.own());
+    implementations_->measured(run, choice.own());
     const bool due = Clock::now() - compared_ >= kCompareAgain;
     const bool first = std::exchange(now_.first, false);  // a picture that does not wait for the comparison
     if (due && !first) compare(output);
@@ -265,14 +267,14 @@ void SwitchingEngine::settleInput(const TimedRun& run, const InputChoice& choice
     compared_ = {};
 }
 
-/// The product's network on the input that the method has just had.
+/// The product's network on the input that the implementation has just had.
 void SwitchingEngine::compare(Output& output) {
     try {
         if (!hasReference()) return;
         const StageTimer timer(output.times, "compare");
         runReference();
     } catch (const std::exception&) {
-        now_.reference.reset();  // for want of memory, for instance: the method runs all the same
+        now_.reference.reset();  // for want of memory, for instance: the implementation runs all the same
     }
     compared_ = Clock::now();
 }
@@ -285,13 +287,13 @@ bool SwitchingEngine::hasReference() {
 }
 
 void SwitchingEngine::runReference() {
-    HostNetwork &method = *now_.network, &product = *now_.reference;
-    product.configure(method.size());
-    const std::size_t pixels = method.size().pixels();
-    std::copy_n(method.input(), 3 * pixels, product.input());
+    HostNetwork &implementation = *now_.network, &product = *now_.reference;
+    product.configure(implementation.size());
+    const std::size_t pixels = implementation.size().pixels();
+    std::copy_n(implementation.input(), 3 * pixels, product.input());
     const auto begin = Clock::now();
     product.run({}, nullptr);
-    methods_->compared(msSince(begin), difference({product.alpha(), pixels}, {method.alpha(), pixels}));
+    implementations_->compared(msSince(begin), difference({product.alpha(), pixels}, {implementation.alpha(), pixels}));
 }
 
 void SwitchingEngine::drop() {
@@ -301,18 +303,18 @@ void SwitchingEngine::drop() {
     if (now_.engine) now_.engine->drop();
 }
 
-void SwitchingEngine::forget() {
+void SwitchingEngine::reset() {
     frame_.reset();
     underWay_ = 0;
-    product_->forget();
+    product_->reset();
     if (!now_.engine) return;
-    now_.engine->forget();
+    now_.engine->reset();
     now_.inputSettled = now_.network->onGpu();  // the next source's pictures may have another shape
 }
 
-/// For a method of the GPU the engine around it would measure the processor.
+/// For an implementation of the GPU the engine around it would measure the processor.
 std::optional<MachineRates> SwitchingEngine::measureRates() {
-    const bool gpu = now_.method && now_.method->where == Where::gpu;
+    const bool gpu = now_.implementation && now_.implementation->where == Where::gpu;
     return gpu ? MachineRates{} : live().measureRates();
 }
 
@@ -322,4 +324,4 @@ void SwitchingEngine::timeLayers(bool on) {
     if (now_.engine) now_.engine->timeLayers(on);
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -5,7 +5,7 @@
 
 #include "inference/core/error.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr Window kAround{3, 3, 1, 1, 1, 1, 1, 1, 1, 1};  // 3x3, the size stays
@@ -14,8 +14,8 @@ constexpr Window kPool{2, 2, 0, 0, 0, 0, 2, 2, 1, 1};
 std::vector<float> values(const Safetensors& file, const std::string& name, const std::vector<std::int64_t>& shape) {
     const auto found = file.tensors().find(name);
     if (found == file.tensors().end() || found->second.shape != shape) {
-        throw Error(Area::model, "'" + file.name() + "' is no classifier of digits ('" + name +
-                                     "' is missing or misshapen): make it with inference/training/digits.py.");
+        throw Error(ErrorCategory::model, "'" + file.name() + "' is no classifier of digits ('" + name +
+                                              "' is missing or misshapen): make it with inference/training/digits.py.");
     }
     return found->second.values;
 }
@@ -30,7 +30,7 @@ DigitClassifier::DigitClassifier(const Safetensors& file)
 
 Tensor DigitClassifier::classify(const Tensor& images, Where where) const {
     if (images.shape.channels != 1 || images.shape.height != 8 || images.shape.width != 8) {
-        throw Error(Area::usage, "A digit is one channel of 8x8 pixels: scale the picture.");
+        throw Error(ErrorCategory::usage, "A digit is one channel of 8x8 pixels: scale the picture.");
     }
     Tensor x = activate(conv2d(images, conv1_, kAround, where), Activation::relu, 0, where);
     x = maxPool2d(x, kPool, where);
@@ -48,4 +48,4 @@ std::vector<int> mostProbable(const Tensor& probabilities) {
     return classes;
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

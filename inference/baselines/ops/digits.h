@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A classifier of handwritten digits from the ladder's operations: two times convolution, ReLU and max-pooling, then a
-// fully connected layer and softmax. The same code on the CPU and the GPU. Any thread, one at a time for each object.
+// A classifier of handwritten digits from the baselines' operations: two times convolution, ReLU and max-pooling, then
+// a fully connected layer and softmax. The same code on the CPU and the GPU. Any thread, one at a time for each object.
 //
 //     const DigitClassifier classifier(Safetensors::read("inference/baselines/ops/digits.safetensors"));
 //     const Tensor probabilities = classifier.classify({{1, 1, 8, 8}, pixels}, Where::cpu);
@@ -8,7 +8,7 @@
 
 #include "inference/baselines/ops/ops.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 
 class DigitClassifier {
 public:
@@ -26,4 +26,4 @@ private:
 /// The most probable class of each row.
 std::vector<int> mostProbable(const Tensor& probabilities);
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -12,7 +12,7 @@
 #define MATTE_BOTH
 #endif
 
-namespace matte::ladder {
+namespace matte::baselines {
 
 /// Where a window of kernelHeight x kernelWidth taps stands on its input: zeros around it, steps, and gaps between
 /// taps.
@@ -154,4 +154,4 @@ struct SoftmaxAt {
     }
 };
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -3,7 +3,7 @@
 
 #include "inference/cuda/device/cuda.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr unsigned kThreads = 256;
@@ -45,4 +45,4 @@ void launchForEach(std::size_t count, const SoftmaxAt& element, StreamHandle str
     launch(count, element, stream);
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

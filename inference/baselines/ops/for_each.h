@@ -2,10 +2,10 @@
 // Runs an element of elements.h for every value: a parallel loop on the CPU, one thread a value on the GPU. Any thread.
 #pragma once
 
-#include "inference/baselines/method.h"
+#include "inference/baselines/implementation.h"
 #include "inference/baselines/ops/elements.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 
 // In for_each.cu; throw Error(engine).
 void launchForEach(std::size_t count, const ConvAt& element, StreamHandle stream);
@@ -23,4 +23,4 @@ void forEach(Where where, std::size_t count, const Element& element, StreamHandl
     for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(count); ++i) element(std::size_t(i));
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

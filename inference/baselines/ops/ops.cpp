@@ -6,7 +6,7 @@
 #include "inference/baselines/memory.h"
 #include "inference/core/error.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 /// The device's copies of what one operation reads and writes.
@@ -35,7 +35,7 @@ private:
 };
 
 [[noreturn]] void refuse(const std::string& what) {
-    throw Error(Area::usage, what + ": check the shapes.");
+    throw Error(ErrorCategory::usage, what + ": check the shapes.");
 }
 
 Shape windowed(const Shape& in, int channels, const Window& window) {
@@ -154,4 +154,4 @@ Tensor toNchw(const Tensor& nhwc) {
     return out;
 }
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

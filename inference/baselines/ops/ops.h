@@ -9,7 +9,7 @@
 #include "inference/baselines/ops/elements.h"
 #include "inference/baselines/ops/for_each.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 
 struct Tensor {
     Shape shape;
@@ -47,4 +47,4 @@ Tensor softmax(const Tensor& in, Where where = Where::cpu);
 Tensor toNhwc(const Tensor& nchw);
 Tensor toNchw(const Tensor& nhwc);
 
-}  // namespace matte::ladder
+}  // namespace matte::baselines

@@ -9,7 +9,7 @@ std::unique_ptr<ConvLaunch::Prepared> prepareSm90(const ConvShape&,
                                                   const ConvBuffers&,
                                                   const DeviceFacts&) {
     throw Error(
-        Area::engine,
+        ErrorCategory::engine,
         "This program was built without the kernels for GPUs of compute capability 9.0: choose the kernel mma.");
 }
 

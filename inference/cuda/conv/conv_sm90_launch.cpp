@@ -67,7 +67,8 @@ public:
         : kernel_(sm90KernelFor(config)), threads_(sm90Threads(config.pixels)) {
         const Sm90Memory memory = sm90Memory(shape, config);
         if (!memory.fits()) {
-            throw Error(Area::engine, "A layer's tile is too large for the GPU's shared memory: report this model.");
+            throw Error(ErrorCategory::engine,
+                        "A layer's tile is too large for the GPU's shared memory: report this model.");
         }
         setProducts(args_, shape, config);
         setTiles(args_, shape, config);

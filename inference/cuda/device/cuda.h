@@ -17,7 +17,7 @@ namespace matte {
 /// device, which nothing does.
 struct CudaError : Error {
     CudaError(cudaError_t failed, const char* call)
-        : Error(Area::engine,
+        : Error(ErrorCategory::engine,
                 std::string("The GPU failed (") + cudaGetErrorString(failed) + ", in " + call +
                     "): choose the CPU engine, or start the program again."),
           code(failed) {}
@@ -90,7 +90,7 @@ public:
                                             isRecorded(stream) ? cudaEventRecordExternal : cudaEventRecordDefault));
     }
     /// Makes `stream` wait for the last record(); not at all if there was none.
-    void holdUp(cudaStream_t stream) const {
+    void waitOn(cudaStream_t stream) const {
         CUDA_CHECK(
             cudaStreamWaitEvent(stream, get(), isRecorded(stream) ? cudaEventWaitExternal : cudaEventWaitDefault));
     }

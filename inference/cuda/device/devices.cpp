@@ -47,8 +47,8 @@ int chooseDevice(const CudaStatus& status, int wanted, const std::string& window
     if (!status.unavailable.empty()) throw DeviceFailure(status.unavailable, true);
     const int count = int(status.devices.size());
     if (wanted != kAnyDevice && (wanted < 0 || wanted >= count)) {
-        throw Error(Area::usage, "There is no GPU number " + std::to_string(wanted) + ": the last one is " +
-                                     std::to_string(count - 1) + ".");
+        throw Error(ErrorCategory::usage, "There is no GPU number " + std::to_string(wanted) + ": the last one is " +
+                                              std::to_string(count - 1) + ".");
     }
     const auto rank = [&](const CudaDevice& device) {
         if (!isUsable(device)) return -1;

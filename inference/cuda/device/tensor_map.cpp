@@ -30,7 +30,8 @@ Encode encodeFunction() {
     cudaDriverEntryPointQueryResult found{};
     CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found));
     if (found != cudaDriverEntryPointSuccess || function == nullptr) {
-        throw Error(Area::engine, "The NVIDIA driver can't describe tensors: update it to one for CUDA 12 or newer.");
+        throw Error(ErrorCategory::engine,
+                    "The NVIDIA driver can't describe tensors: update it to one for CUDA 12 or newer.");
     }
     return reinterpret_cast<Encode>(function);
 }
@@ -59,8 +60,8 @@ CUtensorMap makeTensorMap(const void* data, const TensorBox& box) {
                strides.data(), boxes.data(), ones.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
                CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (result != CUDA_SUCCESS) {
-        throw Error(Area::engine, "The GPU can't address a layer's tensor (driver error " +
-                                      std::to_string(int(result)) + "): choose the CPU engine.");
+        throw Error(ErrorCategory::engine, "The GPU can't address a layer's tensor (driver error " +
+                                               std::to_string(int(result)) + "): choose the CPU engine.");
     }
     return map;
 }

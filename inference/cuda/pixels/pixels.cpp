@@ -63,21 +63,22 @@ Scratch Scratch::in(std::byte* memory, Size grid) {
     return scratch;
 }
 
-LookBlock lookBlock(const Look& look, Size grid) {
-    LookBlock block;
-    block.kind = look.background.kind;
-    block.edge = edgeOf(look.threshold, look.softness);
-    const Rgb color = look.background.color;
+ParamsBlock paramsBlock(const CompositeParams& params, Size grid) {
+    ParamsBlock block;
+    block.kind = params.background.kind;
+    block.edge = edgeOf(params.threshold, params.softness);
+    const Rgb color = params.background.color;
     const std::uint8_t rgb[3] = {color.r, color.g, color.b};
     for (int c = 0; c < 3; ++c) block.color[c] = srgbToLinear(float(rgb[c]) / 255);
-    block.decontaminate = look.decontaminate;
-    block.blurRadius = blurRadius(blurSigma(look.background.blurStrength, grid.longest()));
-    block.lightWrap = look.background.kind == Background::Kind::transparent ? 0.0F : clampUnit(look.lightWrap);
-    block.asSeen = look.stand == Stand{};
-    block.place = placeOf(look.stand.mirrored, look.stand.scale, look.stand.x, look.stand.y);
-    block.steadiness = look.steadiness;
-    block.removeSpecks = look.removeSpecks;
-    block.nearestOnly = look.nearestOnly;
+    block.decontaminate = params.decontaminate;
+    block.blurRadius = blurRadius(blurSigma(params.background.blurStrength, grid.longest()));
+    block.lightWrap = params.background.kind == Background::Kind::transparent ? 0.0F : clampUnit(params.lightWrap);
+    block.asSeen = params.transform == SubjectTransform{};
+    block.mapping =
+        inverseMapping(params.transform.mirrored, params.transform.scale, params.transform.x, params.transform.y);
+    block.temporalSmoothing = params.temporalSmoothing;
+    block.removeSmallRegions = params.removeSmallRegions;
+    block.nearestOnly = params.nearestOnly;
     return block;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything around the network on the GPU: the same steps as matting/resample.h, matting/refine.h and matting/composite.h, on
-// device memory. Each function enqueues kernels on a stream and returns; a bad launch throws CudaError. Any thread, one
-// at a time for each stream.
+// Everything around the network on the GPU: the same steps as matting/resample.h, matting/guided_filter.h and
+// matting/composite.h, on device memory. Each function enqueues kernels on a stream and returns; a bad launch throws
+// CudaError. Any thread, one at a time for each stream.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "inference/core/composite_params.h"
 #include "inference/core/image.h"
-#include "inference/core/look.h"
 #include "inference/core/pixel_math.h"
 #include "inference/cuda/device/cuda.h"
 #include "inference/matting/resample.h"
@@ -66,14 +66,17 @@ void shrinkToInput(const Source& source,
                    cudaStream_t stream);
 
 /// Set to the MatteFault by the step that finds the network's output no matte to show; set to 0 by whoever owns it.
-struct MatteAlarm {
+struct NonFiniteFlag {
     int* onDevice = nullptr;
     int* onHost = nullptr;  ///< page-locked
 };
 
-/// Floats [h, w] at the grid's size; 0 where `matte` is not finite. `alarm` may be empty.
-void resampleMatte(
-    const float* matte, const Resampling& resampling, const MatteAlarm& alarm, float* target, cudaStream_t stream);
+/// Floats [h, w] at the grid's size; 0 where `matte` is not finite. `nonFinite` may be empty.
+void resampleMatte(const float* matte,
+                   const Resampling& resampling,
+                   const NonFiniteFlag& nonFinite,
+                   float* target,
+                   cudaStream_t stream);
 
 /// A picture at another size as rgba8, straight alpha, packed rows.
 void resamplePicture(const Source& source, const Resampling& resampling, std::uint8_t* rgba, cudaStream_t stream);
@@ -88,16 +91,16 @@ void layPlate(const Source& picture,
               std::uint8_t* rgba,
               cudaStream_t stream);
 
-/// What matting/refine.h's field holds, in planes of float4 [H, W]; w is unused where three channels are named.
-struct Fields {
+/// The coefficients' grid of matting/guided_filter.h, in planes of float4 [H, W]; w is unused where three channels are named.
+struct GuidedCoefficients {
     Size size;
     float4* coefficients = nullptr;  ///< alpha = coefficients . (r, g, b, 1) of the sRGB-encoded pixel
     float4* foreground = nullptr;    ///< local colour of the person, linear light
     float4* background = nullptr;    ///< and of what is behind
     float4* blurred = nullptr;       ///< the background blurred
     float4* linear = nullptr;        ///< the picture's own colour in linear light, and in w the refined alpha
-    const int* alarm = nullptr;      ///< MatteAlarm::onDevice: when set, nobody is shown
-    float4* wrap = nullptr;          ///< the new background's light nearby; read when LookBlock::lightWrap > 0
+    const int* nonFinite = nullptr;  ///< NonFiniteFlag::onDevice: when set, nobody is shown
+    float4* wrap = nullptr;          ///< the new background's light nearby; read when ParamsBlock::lightWrap > 0
     static constexpr int kPlanes = 6;
 };
 
@@ -116,48 +119,54 @@ struct Scratch {
 };
 
 /// guide and target -> coefficients, linear. `radius` is guidedRadius().
-void fitGuidedFilter(const Fields& fields, const Scratch& scratch, int radius, cudaStream_t stream);
+void fitGuidedFilter(const GuidedCoefficients& guided, const Scratch& scratch, int radius, cudaStream_t stream);
 /// linear -> foreground, background.
-void estimateColors(const Fields& fields, const Scratch& scratch, cudaStream_t stream);
+void estimateColors(const GuidedCoefficients& guided, const Scratch& scratch, cudaStream_t stream);
 
 /// What may change from frame to frame while a graph stays: it lies in device memory.
-struct LookBlock {
+struct ParamsBlock {
     Background::Kind kind = Background::Kind::blur;
     Edge edge;
     float color[3] = {};  ///< of Kind::color, linear light
     bool decontaminate = true;
     int blurRadius = 1;
     float lightWrap = 0;
-    bool asSeen = true;  ///< the person stands where the camera saw them: `place` changes nothing
-    Place place;
-    float steadiness = 0;
-    bool removeSpecks = false, nearestOnly = false;
+    bool asSeen = true;  ///< the person stands where the camera saw them: `mapping` changes nothing
+    InverseMapping mapping;
+    float temporalSmoothing = 0;
+    bool removeSmallRegions = false, nearestOnly = false;
 };
-LookBlock lookBlock(const Look& look, Size grid);
+ParamsBlock paramsBlock(const CompositeParams& params, Size grid);
 
-/// linear, background -> blurred, by look->blurRadius (device memory).
-void blurBackground(const Fields& fields, const Scratch& scratch, const LookBlock* look, cudaStream_t stream);
+/// linear, background -> blurred, by params->blurRadius (device memory).
+void blurBackground(const GuidedCoefficients& guided,
+                    const Scratch& scratch,
+                    const ParamsBlock* params,
+                    cudaStream_t stream);
 
-/// linear and blurred or the plate -> wrap: for a look with lightWrap > 0, before compositeOver(). `plate` of `frame`
-/// pixels as there, `look` in device memory. A transparent background needs none.
-void wrapLight(const Fields& fields,
+/// linear and blurred or the plate -> wrap: for parameters with lightWrap > 0, before compositeOver(). `plate` of
+/// `frame` pixels as there, `params` in device memory. A transparent background needs none.
+void wrapLight(const GuidedCoefficients& guided,
                const Scratch& scratch,
-               const LookBlock* look,
+               const ParamsBlock* params,
                const std::uint8_t* plate,
                Size frame,
                cudaStream_t stream);
 
 /// The picture over its new background, rgba8 with packed rows of source.size. `plate` is such a picture for
-/// Kind::image, else null. `look` lies in device memory.
+/// Kind::image, else null. `params` lies in device memory.
 void compositeOver(const Source& source,
-                   const Fields& fields,
-                   const LookBlock* look,
+                   const GuidedCoefficients& guided,
+                   const ParamsBlock* params,
                    const std::uint8_t* plate,
                    std::uint8_t* rgba,
                    cudaStream_t stream);
 
 /// The matte alone, one byte a pixel, packed rows.
-void renderMatte(
-    const Source& source, const Fields& fields, const LookBlock* look, std::uint8_t* gray, cudaStream_t stream);
+void renderMatte(const Source& source,
+                 const GuidedCoefficients& guided,
+                 const ParamsBlock* params,
+                 std::uint8_t* gray,
+                 cudaStream_t stream);
 
 }  // namespace matte::device

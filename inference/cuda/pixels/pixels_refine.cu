@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the network's small matte to the field, on the GPU: matting/refine.cpp's steps, each box filter's first and last
-// step inside its two kernels.
+// From the network's small matte to the coefficients, on the GPU: matting/guided_filter.cpp's steps, each box filter's
+// first and last step inside its two kernels.
 #include "inference/cuda/pixels/pixels.h"
 #include "inference/cuda/pixels/pixels_box.cuh"
 
@@ -224,19 +224,19 @@ struct StoreBlurred {
 struct LoadWrap {
     static constexpr int kRangeBits = 0;
     const float4 *linear, *blurred;
-    const LookBlock* look;
+    const ParamsBlock* params;
     const uchar4* plate;
     Size grid, frame;
     __device__ float4 operator()(int x, int y, int) const {
         const std::size_t i = std::size_t(y) * grid.width + x;
         const float share = 1 - linear[i].w;
-        if (look->kind == Background::Kind::blur) return weighted(blurred[i], share);
-        if (look->kind != Background::Kind::image || !plate) {
-            return weighted({look->color[0], look->color[1], look->color[2], 0}, share);
+        if (params->kind == Background::Kind::blur) return weighted(blurred[i], share);
+        if (params->kind != Background::Kind::image || !plate) {
+            return weighted({params->color[0], params->color[1], params->color[2], 0}, share);
         }
-        const Place place = look->place;
-        const int shownX = shownAt(place.perX, place.fromX, x, grid.width, frame.width);
-        const int shownY = shownAt(place.perY, place.fromY, y, grid.height, frame.height);
+        const InverseMapping mapping = params->mapping;
+        const int shownX = shownAt(mapping.perX, mapping.fromX, x, grid.width, frame.width);
+        const int shownY = shownAt(mapping.perY, mapping.fromY, y, grid.height, frame.height);
         const uchar4 pixel = plate[std::size_t(shownY) * frame.width + shownX];
         constexpr float kScale = 1.0F / 255;
         return weighted({srgbToLinear(float(pixel.x) * kScale), srgbToLinear(float(pixel.y) * kScale),
@@ -247,64 +247,67 @@ struct LoadWrap {
 
 }  // namespace
 
-void fitGuidedFilter(const Fields& fields, const Scratch& scratch, int radius, cudaStream_t stream) {
-    const int width = fields.size.width;
-    boxRows(LoadMoments{scratch.guide, scratch.target, width}, fields.size, 4, {radius}, scratch.sums, stream);
-    boxColumns<4, kShortRun>(scratch.sums, fields.size, 1, {radius}, StoreModel{scratch.models, scratch.shares, width},
+void fitGuidedFilter(const GuidedCoefficients& guided, const Scratch& scratch, int radius, cudaStream_t stream) {
+    const int width = guided.size.width;
+    boxRows(LoadMoments{scratch.guide, scratch.target, width}, guided.size, 4, {radius}, scratch.sums, stream);
+    boxColumns<4, kShortRun>(scratch.sums, guided.size, 1, {radius}, StoreModel{scratch.models, scratch.shares, width},
                              stream);
-    boxRows(LoadModel{scratch.models, scratch.shares, width}, fields.size, 2, {radius}, scratch.sums, stream);
+    boxRows(LoadModel{scratch.models, scratch.shares, width}, guided.size, 2, {radius}, scratch.sums, stream);
     boxColumns<2, kShortRun>(
-        scratch.sums, fields.size, 1, {radius},
-        StoreCoefficients{scratch.guide, scratch.target, fields.coefficients, fields.linear, width}, stream);
+        scratch.sums, guided.size, 1, {radius},
+        StoreCoefficients{scratch.guide, scratch.target, guided.coefficients, guided.linear, width}, stream);
 }
 
-void estimateColors(const Fields& fields, const Scratch& scratch, cudaStream_t stream) {
-    const int width = fields.size.width, longest = fields.size.longest();
+void estimateColors(const GuidedCoefficients& guided, const Scratch& scratch, cudaStream_t stream) {
+    const int width = guided.size.width, longest = guided.size.longest();
     float4 *whole = scratch.totals, *parts = scratch.totals + 2;
-    totalsKernel<<<Scratch::kTotalBlocks, kTotalThreads, 0, stream>>>(fields.linear, fields.size.pixels(), parts);
+    totalsKernel<<<Scratch::kTotalBlocks, kTotalThreads, 0, stream>>>(guided.linear, guided.size.pixels(), parts);
     CUDA_CHECK(cudaGetLastError());
-    wholeColorsKernel<<<2, kTotalThreads, 0, stream>>>(parts, Scratch::kTotalBlocks, 1 / float(fields.size.pixels()),
+    wholeColorsKernel<<<2, kTotalThreads, 0, stream>>>(parts, Scratch::kTotalBlocks, 1 / float(guided.size.pixels()),
                                                        whole);
     CUDA_CHECK(cudaGetLastError());
     SideColors soFar{whole, whole + 1, true};
     const auto narrow = [&]<int run>(int radius) {
-        boxRows(LoadSides{fields.linear, soFar, width}, fields.size, 2, {radius}, scratch.sums, stream);
-        boxColumns<1, run>(scratch.sums, fields.size, 2, {radius},
-                           StoreSides{soFar, fields.foreground, fields.background, width}, stream);
-        soFar = {fields.foreground, fields.background, false};
+        boxRows(LoadSides{guided.linear, soFar, width}, guided.size, 2, {radius}, scratch.sums, stream);
+        boxColumns<1, run>(scratch.sums, guided.size, 2, {radius},
+                           StoreSides{soFar, guided.foreground, guided.background, width}, stream);
+        soFar = {guided.foreground, guided.background, false};
     };
     narrow.template operator()<kLongRun>(wideColorRadius(longest));
     narrow.template operator()<kShortRun>(narrowColorRadius(longest));
 }
 
-void blurBackground(const Fields& fields, const Scratch& scratch, const LookBlock* look, cudaStream_t stream) {
-    const int width = fields.size.width;
-    const Radius radius{0, &look->blurRadius};
-    float4 *across = scratch.sums, *down = scratch.sums + fields.size.pixels();
-    boxRows(LoadBehind{fields.linear, width}, fields.size, 1, radius, across, stream);
-    boxColumns<1, kMiddleRun>(across, fields.size, 1, radius, StorePlain{down, width}, stream);
-    boxRows(LoadPlain{down, width}, fields.size, 1, radius, across, stream);
-    boxColumns<1, kMiddleRun>(across, fields.size, 1, radius, StorePlain{down, width}, stream);
-    boxRows(LoadPlain{down, width}, fields.size, 1, radius, across, stream);
-    boxColumns<1, kMiddleRun>(across, fields.size, 1, radius, StoreBlurred{fields.background, fields.blurred, width},
+void blurBackground(const GuidedCoefficients& guided,
+                    const Scratch& scratch,
+                    const ParamsBlock* params,
+                    cudaStream_t stream) {
+    const int width = guided.size.width;
+    const Radius radius{0, &params->blurRadius};
+    float4 *across = scratch.sums, *down = scratch.sums + guided.size.pixels();
+    boxRows(LoadBehind{guided.linear, width}, guided.size, 1, radius, across, stream);
+    boxColumns<1, kMiddleRun>(across, guided.size, 1, radius, StorePlain{down, width}, stream);
+    boxRows(LoadPlain{down, width}, guided.size, 1, radius, across, stream);
+    boxColumns<1, kMiddleRun>(across, guided.size, 1, radius, StorePlain{down, width}, stream);
+    boxRows(LoadPlain{down, width}, guided.size, 1, radius, across, stream);
+    boxColumns<1, kMiddleRun>(across, guided.size, 1, radius, StoreBlurred{guided.background, guided.blurred, width},
                               stream);
 }
 
-void wrapLight(const Fields& fields,
+void wrapLight(const GuidedCoefficients& guided,
                const Scratch& scratch,
-               const LookBlock* look,
+               const ParamsBlock* params,
                const std::uint8_t* plate,
                Size frame,
                cudaStream_t stream) {
-    const int width = fields.size.width;
-    const Radius radius{wrapRadius(fields.size.longest())};
-    float4 *across = scratch.sums, *down = scratch.sums + fields.size.pixels();
-    const LoadWrap load{fields.linear, fields.blurred, look, reinterpret_cast<const uchar4*>(plate),
-                        fields.size,   frame};
-    boxRows(load, fields.size, 1, radius, across, stream);
-    boxColumns<1, kShortRun>(across, fields.size, 1, radius, StorePlain{down, width}, stream);
-    boxRows(LoadPlain{down, width}, fields.size, 1, radius, across, stream);
-    boxColumns<1, kShortRun>(across, fields.size, 1, radius, StorePlain{fields.wrap, width}, stream);
+    const int width = guided.size.width;
+    const Radius radius{wrapRadius(guided.size.longest())};
+    float4 *across = scratch.sums, *down = scratch.sums + guided.size.pixels();
+    const LoadWrap load{guided.linear, guided.blurred, params, reinterpret_cast<const uchar4*>(plate),
+                        guided.size,   frame};
+    boxRows(load, guided.size, 1, radius, across, stream);
+    boxColumns<1, kShortRun>(across, guided.size, 1, radius, StorePlain{down, width}, stream);
+    boxRows(LoadPlain{down, width}, guided.size, 1, radius, across, stream);
+    boxColumns<1, kShortRun>(across, guided.size, 1, radius, StorePlain{guided.wrap, width}, stream);
 }
 
 }  // namespace matte::device

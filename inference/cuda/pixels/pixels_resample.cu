@@ -28,12 +28,12 @@ struct LoadMatte {
     using Value = float;
     const float* data;
     int width;
-    MatteAlarm alarm;
+    NonFiniteFlag nonFinite;
     __device__ float operator()(int x, int y) const {
         const float alpha = data[std::size_t(y) * width + x];
         if (isfinite(alpha)) return alpha;
-        if (alarm.onDevice) *alarm.onDevice = 1;
-        if (alarm.onHost) *alarm.onHost = 1;
+        if (nonFinite.onDevice) *nonFinite.onDevice = 1;
+        if (nonFinite.onHost) *nonFinite.onHost = 1;
         return 0;
     }
 };
@@ -181,10 +181,13 @@ void shrinkToInput(const Source& source,
     }
 }
 
-void resampleMatte(
-    const float* matte, const Resampling& resampling, const MatteAlarm& alarm, float* target, cudaStream_t stream) {
-    resample(LoadMatte{matte, resampling.from().width, alarm}, resampling, StoreFloat{target, resampling.to().width},
-             stream);
+void resampleMatte(const float* matte,
+                   const Resampling& resampling,
+                   const NonFiniteFlag& nonFinite,
+                   float* target,
+                   cudaStream_t stream) {
+    resample(LoadMatte{matte, resampling.from().width, nonFinite}, resampling,
+             StoreFloat{target, resampling.to().width}, stream);
 }
 
 void resamplePicture(const Source& source, const Resampling& resampling, std::uint8_t* rgba, cudaStream_t stream) {

@@ -4,7 +4,7 @@
 // its own, so that the next comes up while the other slot still reads the one before. One thread at a time, one stream.
 #pragma once
 
-#include "inference/core/look.h"
+#include "inference/core/composite_params.h"
 #include "inference/cuda/device/staged_copy.h"
 #include "inference/cuda/pixels/pixels.h"
 

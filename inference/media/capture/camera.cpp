@@ -137,8 +137,9 @@ const CameraInfo* findCamera(std::span<const CameraInfo> cameras, std::string_vi
 }
 
 void refuseMissingCamera(std::string_view name) {
-    if (name.empty()) throw Error(Area::source, "There is no camera: plug one in, or choose a video.");
-    throw Error(Area::source, "The camera " + std::string(name) + " is not there: plug it in, or choose another.");
+    if (name.empty()) throw Error(ErrorCategory::source, "There is no camera: plug one in, or choose a video.");
+    throw Error(ErrorCategory::source,
+                "The camera " + std::string(name) + " is not there: plug it in, or choose another.");
 }
 
 std::string toString(const CameraMode& mode) {

@@ -55,18 +55,22 @@ void CameraReader::startH264() {
         [this, arrival = Arrival{}](Frame frame) mutable {
             undecoded_ = 0;
             arrival.frame = std::move(frame);
-            slot_.put(arrival);
+            arrivals_.put(arrival);
             arrival.frame = {};
         },
         [this] {
-            slot_.lose("The camera " + name_ +
-                       " sends H264, which can't be decoded here: choose another format, or another camera.");
+            lose("The camera " + name_ +
+                 " sends H264, which can't be decoded here: choose another format, or another camera.");
         });
 }
 
 void CameraReader::refuseFormat() const {
-    throw Error(Area::source,
+    throw Error(ErrorCategory::source,
                 "The camera " + name_ + " announces pictures that can't be held: choose another size or format.");
+}
+
+void CameraReader::lose(const std::string& sentence) {
+    arrivals_.fail(std::make_exception_ptr(Error(ErrorCategory::source, sentence)));
 }
 
 void CameraReader::comesAlive() {
@@ -96,7 +100,7 @@ void CameraReader::deliver(std::span<const std::uint8_t> bytes,
     try {
         put(bytes, strideBytes, captured);
     } catch (const std::exception&) {
-        slot_.lose("The pictures of the camera " + name_ + " can't be held: choose a smaller size.");
+        lose("The pictures of the camera " + name_ + " can't be held: choose a smaller size.");
         comesAlive();
     }
 }
@@ -116,7 +120,7 @@ void CameraReader::put(std::span<const std::uint8_t> bytes,
         next_.jpeg.assign(bytes.begin(), bytes.end());  // decoding takes longer than this thread may
         // Some cameras leave the end marker out. A second one does no harm, and one after half a picture is seen.
         next_.jpeg.insert(next_.jpeg.end(), {0xff, 0xd9});
-        slot_.put(next_);
+        arrivals_.put(next_);
         return comesAlive();
     }
     const auto image = pool_.take(agreed_->size, frameFormat(agreed_->encoding));
@@ -126,8 +130,8 @@ void CameraReader::put(std::span<const std::uint8_t> bytes,
     if (sendsDamaged_) return comesAlive();
     next_.jpeg.clear();
     next_.frame.image = image;
-    slot_.put(next_);
-    next_.frame.image.reset();  // what the slot gave back is free for the next picture
+    arrivals_.put(next_);
+    next_.frame.image.reset();  // what the mailbox gave back is free for the next picture
     comesAlive();
 }
 
@@ -136,11 +140,11 @@ void CameraReader::waitUntilReady(std::chrono::milliseconds most, const std::sto
     std::unique_lock lock(mutex_);
     while (!isReady_) {
         stopIfAsked(stop);
-        if (const std::string lost = slot_.lossSentence(); !lost.empty()) throw Error(Area::source, lost);
+        arrivals_.throwFailure();
         if (Clock::now() >= until) {
-            throw Error(Area::source, "The camera " + name_ +
-                                          " does not start: another program may hold it; close it "
-                                          "there, or unplug the camera and plug it in again.");
+            throw Error(ErrorCategory::source, "The camera " + name_ +
+                                                   " does not start: another program may hold it; close it "
+                                                   "there, or unplug the camera and plug it in again.");
         }
         // A loss and a stop do not wake this up: they are looked for in short steps.
         ready_.wait_for(lock, std::chrono::milliseconds(20));
@@ -152,11 +156,11 @@ std::optional<Frame> CameraReader::read(const std::stop_token& stop) {
     const auto until = Clock::now() + (hasRead_ ? stallTime(rate_) : kFirstFrameTime);
     for (bool sawDamaged = false;; sawDamaged = true) {
         const auto left = std::max(Clock::duration::zero(), until - Clock::now());
-        switch (slot_.take(taken_, std::chrono::ceil<std::chrono::milliseconds>(left), stop)) {
-            case FrameSlot::Outcome::stopped: return std::nullopt;
-            case FrameSlot::Outcome::lost: throw Error(Area::source, slot_.lossSentence());
-            case FrameSlot::Outcome::late: refuseSilence(sawDamaged || sendsDamaged_ || undecoded_ > kMostUndecoded);
-            case FrameSlot::Outcome::arrived: break;
+        try {
+            if (!arrivals_.take(taken_, std::chrono::ceil<std::chrono::milliseconds>(left), stop))
+                refuseSilence(sawDamaged || sendsDamaged_ || undecoded_ > kMostUndecoded);
+        } catch (const Cancelled&) {
+            return std::nullopt;
         }
         Frame frame = std::move(taken_.frame);
         taken_.frame = {};
@@ -170,7 +174,7 @@ std::optional<Frame> CameraReader::read(const std::stop_token& stop) {
 }
 
 void CameraReader::refuseSilence(bool sawDamaged) const {
-    throw Error(Area::source,
+    throw Error(ErrorCategory::source,
                 sawDamaged ? "All pictures of the camera " + name_ +
                                  " come damaged: unplug it and plug it in again, or choose another size or format."
                            : "The camera " + name_ + " sends no pictures any more: unplug it and plug it in again.");

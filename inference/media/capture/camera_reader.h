@@ -13,9 +13,10 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "inference/core/frame_pool.h"
-#include "inference/core/frame_slot.h"
+#include "inference/core/mailbox.h"
 #include "inference/media/capture/camera.h"
 #include "inference/media/video/h264_decoder.h"
 
@@ -41,7 +42,7 @@ public:
     /// A picture that the camera itself calls damaged.
     void skipDamaged();
     /// The end, with the sentence that read() throws.
-    void lose(const std::string& sentence) { slot_.lose(sentence); }
+    void lose(const std::string& sentence);
 
     // The reader's thread.
 
@@ -55,6 +56,12 @@ public:
     [[nodiscard]] SourceInfo info() const;
 
 private:
+    /// Pixels that can be used as they are, or a JPEG that the reader has to decode.
+    struct Arrival {
+        Frame frame;                     ///< without an image for a JPEG
+        std::vector<std::uint8_t> jpeg;  ///< keeps its room while it goes back and forth
+    };
+
     void put(std::span<const std::uint8_t> bytes,
              std::ptrdiff_t strideBytes,
              std::chrono::steady_clock::time_point captured);
@@ -66,7 +73,7 @@ private:
     const PixelMemory memory_;
     FramePool pool_;  // the camera's thread takes raw frames from it, or the reader decoded ones
     FramePool decodedPool_;
-    FrameSlot slot_;
+    Mailbox<Arrival> arrivals_;
     // The camera's thread alone:
     std::optional<CaptureChoice> agreed_;
     Arrival next_;
@@ -83,8 +90,9 @@ private:
     SourceInfo info_;
     bool isReady_ = false;
 
-    std::atomic<int> undecoded_{0};      // units of H264 since the last frame that came of one
-    std::unique_ptr<H264Decoder> h264_;  // while that is what comes; its thread then fills the slot, so it ends first
+    std::atomic<int> undecoded_{0};  // units of H264 since the last frame that came of one
+    std::unique_ptr<H264Decoder>
+        h264_;  // while that is what comes; its thread then puts the arrivals, so it ends first
 };
 
 /// How long a camera may be silent at that rate: five frames, at least three seconds. Where it is dark, cameras give

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "inference/core/guard.h"
+#include "inference/core/thread.h"
 
 namespace matte {
 
@@ -17,9 +17,9 @@ DeviceWatch::DeviceWatch(std::function<std::unique_ptr<Devices>()> open,
       // Without it the list of cameras stays as it is.
       thread_(startThread(
           "the list of cameras",
-          Area::source,
+          ErrorCategory::source,
           [this](const std::stop_token& stop) { watch(stop); },
-          [this](const char*, Area) { show({}); })) {}
+          [this](const char*, ErrorCategory) { show({}); })) {}
 
 std::vector<CameraInfo> DeviceWatch::cameras() const {
     const std::lock_guard lock(mutex_);

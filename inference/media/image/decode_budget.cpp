@@ -26,9 +26,10 @@ DecodeBudget::DecodeBudget(std::string name, std::size_t fileBytes, std::stop_to
 
 void DecodeBudget::begin(Size size, std::size_t pixelsPerByte) {
     if (size.pixels() > kFreePixels && size.pixels() / pixelsPerByte > fileBytes_) {
-        throw Error(Area::input, name_ + " claims to be " + std::to_string(size.width) + "x" +
-                                     std::to_string(size.height) + " pixels and has " + std::to_string(fileBytes_) +
-                                     " bytes, too few for a photo: copy or download it again, or scale it down.");
+        throw Error(ErrorCategory::input,
+                    name_ + " claims to be " + std::to_string(size.width) + "x" + std::to_string(size.height) +
+                        " pixels and has " + std::to_string(fileBytes_) +
+                        " bytes, too few for a photo: copy or download it again, or scale it down.");
     }
     seconds_ += kSecondsPerPixel * double(size.pixels());
 }
@@ -40,7 +41,7 @@ bool DecodeBudget::isSpent() const {
 void DecodeBudget::check() const {
     stopIfAsked(stop_);
     if (isSpent()) {
-        throw Error(Area::input, name_ + " takes too long to decode: save it again as PNG, or scale it down.");
+        throw Error(ErrorCategory::input, name_ + " takes too long to decode: save it again as PNG, or scale it down.");
     }
 }
 

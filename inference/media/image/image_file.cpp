@@ -119,7 +119,7 @@ Image decodeStored(std::span<const std::uint8_t> bytes, DecodeBudget& budget) {
 std::vector<std::uint8_t> readWhole(const std::filesystem::path& path, const std::stop_token& stop) {
     constexpr std::size_t kPiece = std::size_t(4) << 20;
     const std::string name = path.string();
-    const auto refuse = [&](const std::string& what) { throw Error(Area::input, name + what); };
+    const auto refuse = [&](const std::string& what) { throw Error(ErrorCategory::input, name + what); };
     std::error_code error;
     const auto status = std::filesystem::status(path, error);
     if (!std::filesystem::exists(status)) {
@@ -154,7 +154,7 @@ std::shared_ptr<const Image> readImage(const std::filesystem::path& path, const 
 std::shared_ptr<const Image> decodeImage(std::span<const std::uint8_t> bytes,
                                          const std::string& name,
                                          const std::stop_token& stop) {
-    if (bytes.empty()) throw Error(Area::input, name + " is empty: copy or download it again.");
+    if (bytes.empty()) throw Error(ErrorCategory::input, name + " is empty: copy or download it again.");
     DecodeBudget budget(name, bytes.size(), stop);
     Image stored = decodeStored(bytes, budget);
     stopIfAsked(stop);

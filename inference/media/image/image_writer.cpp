@@ -18,7 +18,7 @@ namespace matte {
 namespace {
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what) {
-    throw Error(Area::output, path.string() + what);
+    throw Error(ErrorCategory::output, path.string() + what);
 }
 
 /// How a format is written: JPEG and WebP at a quality that keeps edges clean. PNG as OpenCV does by itself (run

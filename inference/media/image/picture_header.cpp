@@ -43,7 +43,8 @@ PictureHeader inspectWebp(const Bytes& file, const std::string& name) {
     PictureHeader header{PictureFormat::webp, {}};
     if (file.is(12, "VP8X")) {
         if (file.little(kData, 1) & 2) {
-            throw Error(Area::input, name + " is an animation, not a photo: save one of its frames as a picture.");
+            throw Error(ErrorCategory::input,
+                        name + " is an animation, not a photo: save one of its frames as a picture.");
         }
         header.size = checkedSize(file.little(kData + 4, 3) + 1, file.little(kData + 7, 3) + 1, name);
     } else if (file.is(12, "VP8L") && file.little(kData, 1) == 0x2F) {
@@ -78,12 +79,13 @@ void checkTiffData(const TiffDirectory& directory, Size size, std::uint64_t file
 void checkTiffChannels(std::uint32_t channels, std::uint32_t bits, std::uint32_t photometric, const std::string& name) {
     constexpr std::uint32_t kMost = 4, kInks = 5;
     if (channels > kMost) {
-        throw Error(Area::input, name + " holds " + std::to_string(channels) +
-                                     " channels a pixel, which is not supported: save it as RGB or as RGB with alpha.");
+        throw Error(ErrorCategory::input,
+                    name + " holds " + std::to_string(channels) +
+                        " channels a pixel, which is not supported: save it as RGB or as RGB with alpha.");
     }
     if (photometric == kInks && bits != 8) {
-        throw Error(Area::input, name + " holds the colours of inks (CMYK) with " + std::to_string(bits) +
-                                     " bits a channel, which is not supported: save it as RGB.");
+        throw Error(ErrorCategory::input, name + " holds the colours of inks (CMYK) with " + std::to_string(bits) +
+                                              " bits a channel, which is not supported: save it as RGB.");
     }
 }
 
@@ -103,9 +105,10 @@ PictureHeader inspectTiff(const Bytes& file, const std::string& name) {
     const std::uint32_t bits = directory->valueOf(kBits, 1);
     const std::uint32_t sampleFormat = directory->valueOf(kSampleFormat, 1);
     if ((bits != 8 && bits != 16) || sampleFormat != 1) {
-        throw Error(Area::input, name + " holds " + std::to_string(bits) + "-bit " +
-                                     (sampleFormat == 3 ? "floating-point" : "whole-number") +
-                                     " samples, which are not supported: save it with 8 or 16 bits a channel.");
+        throw Error(ErrorCategory::input,
+                    name + " holds " + std::to_string(bits) + "-bit " +
+                        (sampleFormat == 3 ? "floating-point" : "whole-number") +
+                        " samples, which are not supported: save it with 8 or 16 bits a channel.");
     }
     checkTiffChannels(directory->valueOf(kSamplesPerPixel, 1), bits, directory->valueOf(kPhotometric, 1), name);
     checkTiffData(*directory, size, file.size(), name);
@@ -140,15 +143,16 @@ PictureHeader inspectBmp(const Bytes& file, const std::string& name) {
     if (storedWidth < 0) refuseDamaged(name);
     const Size size = checkedSize(std::uint64_t(storedWidth), std::uint64_t(std::abs(storedHeight)), name);
     if (compression != kUncompressed && compression != kBitFields) {
-        throw Error(Area::input, name + " is a compressed BMP, which is not supported: save it as PNG.");
+        throw Error(ErrorCategory::input, name + " is a compressed BMP, which is not supported: save it as PNG.");
     }
     const std::uint64_t rowBytes = (std::uint64_t(size.width) * bits + 31) / 32 * 4;
     if (!file.has(file.little(10, 4), rowBytes * std::uint64_t(size.height))) refuseCutOff(name);
     const bool masked = bits == 32 && compression == kBitFields;
     if (masked && !masksAreBytes(file)) {
-        throw Error(Area::input, name +
-                                     " is a BMP whose colours are not whole bytes, which is not supported: save it "
-                                     "as PNG.");
+        throw Error(ErrorCategory::input,
+                    name +
+                        " is a BMP whose colours are not whole bytes, which is not supported: save it "
+                        "as PNG.");
     }
     PictureHeader header{PictureFormat::bmp, size};
     header.masksWithoutAlpha = masked && headerBytes < kBytesWithAlphaMask;
@@ -158,27 +162,28 @@ PictureHeader inspectBmp(const Bytes& file, const std::string& name) {
 }  // namespace
 
 Size checkedSize(std::uint64_t width, std::uint64_t height, const std::string& name) {
-    if (width == 0 || height == 0) throw Error(Area::input, name + " has no pixels: open another picture.");
+    if (width == 0 || height == 0) throw Error(ErrorCategory::input, name + " has no pixels: open another picture.");
     const bool tooMany = width > Image::kMaxPixels || height > Image::kMaxPixels || width * height > Image::kMaxPixels;
     if (tooMany || width > kMaxSide || height > kMaxSide) {
-        throw Error(Area::input, name + " claims to be " + std::to_string(width) + "x" + std::to_string(height) +
-                                     " pixels, which is too large: scale it to at most " +
-                                     (tooMany ? "200 megapixels." : std::to_string(kMaxSide) + " pixels a side."));
+        throw Error(ErrorCategory::input,
+                    name + " claims to be " + std::to_string(width) + "x" + std::to_string(height) +
+                        " pixels, which is too large: scale it to at most " +
+                        (tooMany ? "200 megapixels." : std::to_string(kMaxSide) + " pixels a side."));
     }
     return {int(width), int(height)};
 }
 
 void refuseCutOff(const std::string& name) {
-    throw Error(Area::input, name + " ends before its picture does: copy or download it again.");
+    throw Error(ErrorCategory::input, name + " ends before its picture does: copy or download it again.");
 }
 
 void refuseForMemory(const std::string& name) {
-    throw Error(Area::input,
+    throw Error(ErrorCategory::input,
                 "There is not enough memory for " + name + ": close other programs or scale the picture down.");
 }
 
 void refuseDamaged(const std::string& name) {
-    throw Error(Area::input, name + " is damaged and can't be decoded: copy or download it again.");
+    throw Error(ErrorCategory::input, name + " is damaged and can't be decoded: copy or download it again.");
 }
 
 bool beginsAsPicture(std::span<const std::uint8_t> bytes) {
@@ -195,9 +200,11 @@ PictureHeader inspectPicture(std::span<const std::uint8_t> bytes, const std::str
     if (TiffDirectory::open(bytes)) return inspectTiff(file, name);
     if (file.is(0, "BM")) return inspectBmp(file, name);
     if (file.is(0, std::string_view("II\x2B\0", 4)) || file.is(0, std::string_view("MM\0\x2B", 4))) {
-        throw Error(Area::input, name + " is a BigTIFF, which is not supported: save it as a plain TIFF or as PNG.");
+        throw Error(ErrorCategory::input,
+                    name + " is a BigTIFF, which is not supported: save it as a plain TIFF or as PNG.");
     }
-    throw Error(Area::input, name + " is not a JPEG, PNG, WebP, TIFF or BMP picture: convert it to one of these.");
+    throw Error(ErrorCategory::input,
+                name + " is not a JPEG, PNG, WebP, TIFF or BMP picture: convert it to one of these.");
 }
 
 }  // namespace matte

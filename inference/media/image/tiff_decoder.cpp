@@ -165,7 +165,8 @@ public:
         std::array<char, 1024> reason{};
         constexpr int kStopOnError = 1;
         if (!TIFFRGBAImageBegin(&picture_, tiff, kStopOnError, reason.data())) {
-            throw Error(Area::input, name + " is a kind of TIFF that is not supported: save it as RGB or as PNG.");
+            throw Error(ErrorCategory::input,
+                        name + " is a kind of TIFF that is not supported: save it as RGB or as PNG.");
         }
         picture_.orientation = picture_.req_orientation = ORIENTATION_TOPLEFT;  // rows as they are stored
         const bool grey =

@@ -20,8 +20,8 @@ PixelFormat formatOf(Encoding encoding) {
         case Encoding::any:
         case Encoding::bgr: return PixelFormat::bgr8;
         default:
-            throw Error(Area::input, "The test person comes as BGR, NV12 or YUYV, not as " + nameOf(encoding) +
-                                         ": choose one of them.");
+            throw Error(ErrorCategory::input, "The test person comes as BGR, NV12 or YUYV, not as " + nameOf(encoding) +
+                                                  ": choose one of them.");
     }
 }
 

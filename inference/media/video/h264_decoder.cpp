@@ -14,7 +14,7 @@
 
 #include "inference/core/error.h"
 #include "inference/core/frame_pool.h"
-#include "inference/core/guard.h"
+#include "inference/core/thread.h"
 #include "inference/media/video/ffmpeg.h"
 #include "inference/media/video/video_converter.h"
 
@@ -97,11 +97,11 @@ struct H264Decoder::Work {
 H264Decoder::H264Decoder(PixelMemory memory, std::function<void(Frame)> deliver, std::function<void()> fail)
     : work_(std::make_unique<Work>(memory, std::move(deliver), std::move(fail))) {
     if (!work_->codec || !work_->packet || !work_->frame) {
-        throw Error(Area::source, "H264 can't be decoded here: choose another format of the camera.");
+        throw Error(ErrorCategory::source, "H264 can't be decoded here: choose another format of the camera.");
     }
     thread_ = startThread(
-        "decoding H264", Area::source, [work = work_.get()](const std::stop_token& stop) { work->run(stop); },
-        [work = work_.get()](const char*, Area) { work->fail(); });
+        "decoding H264", ErrorCategory::source, [work = work_.get()](const std::stop_token& stop) { work->run(stop); },
+        [work = work_.get()](const char*, ErrorCategory) { work->fail(); });
 }
 
 H264Decoder::~H264Decoder() = default;

@@ -46,7 +46,7 @@ std::unique_ptr<SoundCopy> SoundCopy::open(const std::filesystem::path& video, d
     auto state = std::make_unique<State>();
     state->packets = PacketReader::open(video.string(), false, {});
     const auto refuse = [&] {
-        throw Error(Area::input, "The sound of " + video.filename().string() + " could not be read.");
+        throw Error(ErrorCategory::input, "The sound of " + video.filename().string() + " could not be read.");
     };
     if (!state->packets || !state->packet) refuse();
     AVFormatContext* const format = &state->packets->format();

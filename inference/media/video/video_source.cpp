@@ -119,7 +119,8 @@ private:
     /// What has no length can't have come to its end, nor what comes from a network that failed.
     std::optional<Frame> end() const {
         if (!isEndless_ && !(isAddress_ && (reader_->isLate() || reader_->loss().any()))) return std::nullopt;
-        throw Error(Area::source, "Nothing comes from " + info_.name + " any more: check the network, and try again.");
+        throw Error(ErrorCategory::source,
+                    "Nothing comes from " + info_.name + " any more: check the network, and try again.");
     }
 
     /// Null when the frame can't be decoded, or when everyone holds on to frames and one has to be left out.
@@ -130,8 +131,10 @@ private:
         if (!reader_->hasItsSize()) {
             // A stream is opened anew after a loss, and has its new size then.
             if (isEndless_)
-                throw Error(Area::source, "The pictures of " + info_.name + " have another size now: open it again.");
-            throw Error(Area::input, "The video " + info_.name + " changes its size on the way: convert it first.");
+                throw Error(ErrorCategory::source,
+                            "The pictures of " + info_.name + " have another size now: open it again.");
+            throw Error(ErrorCategory::input,
+                        "The video " + info_.name + " changes its size on the way: convert it first.");
         }
         return reader_->retrieve(*image) ? image : nullptr;
     }
@@ -181,16 +184,17 @@ std::unique_ptr<FrameSource> openVideo(const std::filesystem::path& path, const 
     namespace fs = std::filesystem;
     const std::string name = path.string();
     std::error_code error;
-    if (!fs::exists(path, error)) throw Error(Area::input, "There is no file " + name + ": check its name.");
-    if (!fs::is_regular_file(path, error)) throw Error(Area::input, name + " is no file: choose a video.");
+    if (!fs::exists(path, error)) throw Error(ErrorCategory::input, "There is no file " + name + ": check its name.");
+    if (!fs::is_regular_file(path, error)) throw Error(ErrorCategory::input, name + " is no file: choose a video.");
     if (!std::ifstream(path, std::ios::binary)) {
-        throw Error(Area::input, name + " can't be read: look at its permissions.");
+        throw Error(ErrorCategory::input, name + " can't be read: look at its permissions.");
     }
-    if (fs::file_size(path, error) == 0) throw Error(Area::input, name + " is empty: choose another video.");
+    if (fs::file_size(path, error) == 0) throw Error(ErrorCategory::input, name + " is empty: choose another video.");
     // An absolute path can't be taken for an address or an option.
     auto reader = isTextOrList(path) ? nullptr : VideoReader::open(fs::absolute(path).string(), false, {});
     if (!reader) {
-        throw Error(Area::input, name + " is no video that can be read, or is damaged: choose another or convert it.");
+        throw Error(ErrorCategory::input,
+                    name + " is no video that can be read, or is damaged: choose another or convert it.");
     }
     return makeSource(std::move(reader), path.filename().string(), false, settings);
 }
@@ -205,8 +209,8 @@ std::unique_ptr<FrameSource> openAddress(const std::string& address,
         [=](const std::stop_token& left) {
             auto reader = VideoReader::open(address, true, {patience.open, patience.read});
             if (!reader) {
-                throw Error(Area::source, "Nothing that is a video comes from " + shown +
-                                              ": check the address and the network, and try again.");
+                throw Error(ErrorCategory::source, "Nothing that is a video comes from " + shown +
+                                                       ": check the address and the network, and try again.");
             }
             stopIfAsked(left);
             return makeSource(std::move(reader), shown, true, settings);

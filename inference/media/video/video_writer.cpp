@@ -66,12 +66,13 @@ Container containerOf(const fs::path& path, bool transparent) {
     if (extension == ".mov") return {"mov", transparent ? &proRes4444() : &h264()};
     const bool isMp4 = extension == ".mp4" || extension == ".m4v";
     if (!isMp4 && extension != ".mkv") {
-        throw Error(Area::output, path.string() +
-                                      " has an extension that no video can be written with: use mp4, mov, mkv or "
-                                      "webm.");
+        throw Error(ErrorCategory::output,
+                    path.string() +
+                        " has an extension that no video can be written with: use mp4, mov, mkv or "
+                        "webm.");
     }
     if (transparent) {
-        throw Error(Area::output, path.string() + " can't be transparent: use webm or mov for that.");
+        throw Error(ErrorCategory::output, path.string() + " can't be transparent: use webm or mov for that.");
     }
     return {isMp4 ? "mp4" : "matroska", &h264()};
 }
@@ -133,7 +134,8 @@ struct VideoWriter::State {
     }
 
     [[noreturn]] void refuse(const std::string& why) const {
-        throw Error(Area::output, path.string() + " can't be written, for " + why + ": try another form or size.");
+        throw Error(ErrorCategory::output,
+                    path.string() + " can't be written, for " + why + ": try another form or size.");
     }
     /// `result` of FFmpeg's writing.
     void check(int result) const {
@@ -279,7 +281,7 @@ void checkVideoTarget(const fs::path& path, bool transparent) {
     checkTarget(path);
     std::error_code error;
     if (!fs::exists(path, error) || fs::is_regular_file(path, error)) return;
-    throw Error(Area::output, path.string() + " is no regular file: choose another name.");
+    throw Error(ErrorCategory::output, path.string() + " is no regular file: choose another name.");
 }
 
 VideoWriter::VideoWriter(const fs::path& path, const VideoForm& form) {

@@ -15,7 +15,7 @@
 #include <linux/videodev2.h>
 
 #include "inference/core/error.h"
-#include "inference/core/guard.h"
+#include "inference/core/thread.h"
 #include "inference/media/capture/v4l2/v4l2_device.h"
 #include "inference/media/frame_clock.h"
 #include "inference/media/virtual_camera/camera_picture.h"
@@ -96,8 +96,8 @@ public:
         isWatched_ = !tellsReaders_;
         write();  // before that it is no camera for others
         thread_ = startThread(
-            "a virtual camera", Area::output, [this](const std::stop_token& stop) { run(stop); },
-            [this](const char*, Area) { isLost_ = true; });
+            "a virtual camera", ErrorCategory::output, [this](const std::stop_token& stop) { run(stop); },
+            [this](const char*, ErrorCategory) { isLost_ = true; });
         setOwnName(device_.label);
     }
     ~LoopbackCamera() override { setOwnName(""); }
@@ -170,8 +170,8 @@ std::unique_ptr<VirtualCamera> openLoopbackCamera(V4l2Calls& calls) {
         return std::make_unique<LoopbackCamera>(calls, std::move(device), *size);
     }
     if (devices.empty()) return nullptr;
-    throw Error(Area::output, "Another program writes to v4l2loopback's “" + devices.front().label +
-                                  "” already: close it, or load v4l2loopback with more devices.");
+    throw Error(ErrorCategory::output, "Another program writes to v4l2loopback's “" + devices.front().label +
+                                           "” already: close it, or load v4l2loopback with more devices.");
 }
 
 bool isOwnLoopbackCamera(const std::string& name) {

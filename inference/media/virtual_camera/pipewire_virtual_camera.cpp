@@ -16,7 +16,7 @@
 #include <spa/param/buffers.h>
 
 #include "inference/core/error.h"
-#include "inference/core/guard.h"
+#include "inference/core/thread.h"
 #include "inference/media/capture/pipewire/pipewire_connection.h"
 #include "inference/media/capture/pipewire/pipewire_format.h"
 #include "inference/media/frame_convert.h"
@@ -43,7 +43,7 @@ public:
         }
         if (!core_) {
             close();
-            throw Error(Area::output,
+            throw Error(ErrorCategory::output,
                         "Other programs can't see Matte's camera, because PipeWire does not run: start it, or load the "
                         "kernel's v4l2loopback.");
         }
@@ -57,7 +57,7 @@ public:
         if (isThere_) return;
         close();
         stopIfAsked(stop);
-        throw Error(Area::output, "PipeWire does not take Matte's camera: log in again.");
+        throw Error(ErrorCategory::output, "PipeWire does not take Matte's camera: log in again.");
     }
     ~PipeWireVirtualCamera() override { close(); }
 

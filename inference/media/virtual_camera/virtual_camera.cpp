@@ -53,7 +53,7 @@ private:
 
 std::unique_ptr<VirtualCamera> openVirtualCamera([[maybe_unused]] const std::stop_token& stop) {
     std::vector<std::unique_ptr<VirtualCamera>> cameras;
-    Error refusal(Area::output,
+    Error refusal(ErrorCategory::output,
                   "This program was built without PipeWire, which makes the camera that others see, and the kernel has "
                   "no v4l2loopback: load that, or build it where PipeWire's development files are installed.");
 #ifdef MATTE_HAVE_PIPEWIRE

@@ -28,7 +28,7 @@ Size parseSize(const char* option, const std::string& text) {
     char rest = 0;
     const bool read = std::sscanf(text.c_str(), "%5dx%5d%c", &size.width, &size.height, &rest) == 2;
     if (read && size.width > 0 && size.height > 0 && size.pixels() <= Image::kMaxPixels) return size;
-    throw Error(Area::usage,
+    throw Error(ErrorCategory::usage,
                 std::string(option) + " does not understand '" + text + "': use WIDTHxHEIGHT, such as 512x288.");
 }
 
@@ -38,7 +38,7 @@ UNet networkOf(const BenchOptions& options, std::string& name) {
         widths.reserve(std::size_t(options.levels));
         for (int level = 0; level < options.levels; ++level) widths.push_back(options.base << level);
         name = "random, base " + std::to_string(options.base) + ", " + std::to_string(options.levels) + " levels";
-        return ladder::Model::random(widths, 1).unet;
+        return baselines::Model::random(widths, 1).unet;
     }
     const std::filesystem::path path = findModel(options.model);
     name = path.filename().string();
@@ -51,8 +51,9 @@ Size inputOf(const BenchOptions& options, const UNet& unet, Size frame) {
     const Size size = parseSize("--size", options.size);
     const int step = 1 << (unet.levels() - 1);
     if (size.width % step == 0 && size.height % step == 0) return size;
-    throw Error(Area::usage, "--size " + options.size + " does not fit the network: both sides must be multiples of " +
-                                 std::to_string(step) + ".");
+    throw Error(ErrorCategory::usage, "--size " + options.size +
+                                          " does not fit the network: both sides must be multiples of " +
+                                          std::to_string(step) + ".");
 }
 
 bool onCuda(const BenchOptions& options) {
@@ -60,7 +61,7 @@ bool onCuda(const BenchOptions& options) {
     const std::string unavailable = queryCuda().unavailable;
     if (unavailable.empty()) return true;
     if (options.engine.kind == EngineKind::automatic && options.kernel.empty()) return false;
-    throw Error(Area::engine, "The CUDA engine can't be used: " + unavailable + " Use --engine cpu or auto.");
+    throw Error(ErrorCategory::engine, "The CUDA engine can't be used: " + unavailable + " Use --engine cpu or auto.");
 }
 
 std::shared_ptr<const Image> randomFrame(Size size) {
@@ -87,11 +88,11 @@ void add(BenchReport& report, const StageTimes& times, std::size_t known = 0) {
 
 void benchFrames(Engine& engine, const BenchOptions& options, BenchReport& report, const std::stop_token& stop) {
     const auto image = randomFrame(report.frame);
-    const Look look;
+    const CompositeParams params;
     std::uint64_t number = 0;
     const auto submit = [&] {
         stopIfAsked(stop);
-        engine.submit({image, number++, Clock::now()}, look);
+        engine.submit({image, number++, Clock::now()}, params);
     };
     const auto begin = Clock::now();
     for (int i = -kWarmUps; i < options.frames; ++i) {
@@ -121,7 +122,7 @@ void benchFrames(Engine& engine, const BenchOptions& options, BenchReport& repor
         submit();
     }
     report.framesPerSecond = frames / std::chrono::duration<double>(Clock::now() - start).count();
-    engine.forget();
+    engine.reset();
 }
 
 void write(const std::filesystem::path& path, const std::string& json) {

@@ -25,14 +25,14 @@ OverlayTurns measureOverlay(Engine& engine,
                             int frames,
                             const std::stop_token& stop) {
     OverlayTurns turns{{}, {}, kFramesATurn};
-    const Look look;
+    const CompositeParams params;
     std::uint64_t number = 0;
     const auto turn = [&](bool timed) {
         engine.timeLayers(timed);
         const auto start = Clock::now();
         for (int i = 0; i < kFramesATurn; ++i) {
             stopIfAsked(stop);
-            engine.submit({image, number++, Clock::now()}, look);
+            engine.submit({image, number++, Clock::now()}, params);
             (void)engine.take();
         }
         return std::chrono::duration<double, std::milli>(Clock::now() - start).count() / kFramesATurn;
@@ -48,7 +48,7 @@ OverlayTurns measureOverlay(Engine& engine,
         if (!onFirst) turns.on.push_back(turn(true));
     }
     engine.timeLayers(false);
-    engine.forget();
+    engine.reset();
     return turns;
 }
 

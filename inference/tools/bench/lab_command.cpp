@@ -15,30 +15,31 @@
 namespace matte {
 namespace {
 
-using MakeTables = std::vector<ladder::Table> (*)(const ladder::LabOptions&);
+using MakeTables = std::vector<baselines::Table> (*)(const baselines::LabOptions&);
 struct LabTable {
     const char* name;
     MakeTables make;
 };
-constexpr LabTable kTables[] = {{"conv", ladder::labConv},
-                                {"layers", ladder::labLayers},
-                                {"network", ladder::labNetwork},
-                                {"xnor", ladder::labXnor},
-                                {"stencil", ladder::labStencil}};
+constexpr LabTable kTables[] = {{"conv", baselines::labConv},
+                                {"layers", baselines::labLayers},
+                                {"network", baselines::labNetwork},
+                                {"xnor", baselines::labXnor},
+                                {"stencil", baselines::labStencil}};
 
 MakeTables tableNamed(const std::string& name) {
     const auto found = std::ranges::find_if(kTables, [&](const LabTable& table) { return table.name == name; });
     if (found != std::end(kTables)) return found->make;
-    throw Error(Area::usage, "The lab has no table '" + name + "': use conv, layers, network, xnor or stencil.");
+    throw Error(ErrorCategory::usage,
+                "The lab has no table '" + name + "': use conv, layers, network, xnor or stencil.");
 }
 
-std::string methodList() {
-    std::string all = "Methods:\n";
-    for (const ladder::Method& method : ladder::methods()) {
-        const std::string why = ladder::whyUnavailable(method);
+std::string implementationList() {
+    std::string all = "Implementations:\n";
+    for (const baselines::Implementation& implementation : baselines::implementations()) {
+        const std::string why = baselines::whyUnavailable(implementation);
         char line[160];
-        std::snprintf(line, sizeof line, "  %-16s %s%s\n", std::string(method.name).c_str(),
-                      std::string(method.title).c_str(), why.empty() ? "" : " (not on this machine)");
+        std::snprintf(line, sizeof line, "  %-16s %s%s\n", std::string(implementation.name).c_str(),
+                      std::string(implementation.title).c_str(), why.empty() ? "" : " (not on this machine)");
         all += line;
     }
     return all;
@@ -48,12 +49,16 @@ std::string methodList() {
 
 CLI::App* addLabCommand(CLI::App& app, LabCommandOptions& options) {
     CLI::App* lab = app.add_subcommand("lab", "Measure every way to run the network, from plain loops to tensor cores");
-    lab->footer(methodList);
+    lab->footer(implementationList);
     lab->add_option("TABLE", options.tables, "conv, layers, network, xnor or stencil; all of them when none is named");
-    lab->add_option("--methods", options.methods, "Only these methods, separated by commas")
+    lab->add_option("--implementations", options.implementations, "Only these implementations, separated by commas")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("NAMES");
+    lab->add_option("--methods", options.implementations)
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->group("");  // formerly
     lab->add_option("--device", options.device, "Only this device: cpu or gpu")->type_name("WHICH");
     lab->add_option("--only", options.only, "conv, layers: only layers whose name holds this, such as 64x128")
         ->type_name("TEXT");
@@ -73,13 +78,14 @@ CLI::App* addLabCommand(CLI::App& app, LabCommandOptions& options) {
 
 ExitCode runLabCommand(const LabCommandOptions& options, std::stop_token stop) {
     if (options.json && options.markdown)
-        throw Error(Area::usage, "--json and --markdown exclude each other: use one.");
-    ladder::LabOptions lab;
-    for (const std::string& name : options.methods) lab.methods.push_back(&ladder::methodNamed(name));
+        throw Error(ErrorCategory::usage, "--json and --markdown exclude each other: use one.");
+    baselines::LabOptions lab;
+    for (const std::string& name : options.implementations)
+        lab.implementations.push_back(&baselines::implementationNamed(name));
     if (!options.device.empty() && options.device != "cpu" && options.device != "gpu") {
-        throw Error(Area::usage, "--device does not know '" + options.device + "': use cpu or gpu.");
+        throw Error(ErrorCategory::usage, "--device does not know '" + options.device + "': use cpu or gpu.");
     }
-    if (!options.device.empty()) lab.where = options.device == "cpu" ? ladder::Where::cpu : ladder::Where::gpu;
+    if (!options.device.empty()) lab.where = options.device == "cpu" ? baselines::Where::cpu : baselines::Where::gpu;
     lab.only = options.only;
     if (!options.model.empty()) lab.model = findModel(options.model);
     lab.dump = options.dump;
@@ -91,10 +97,10 @@ ExitCode runLabCommand(const LabCommandOptions& options, std::stop_token stop) {
     std::vector<MakeTables> makers;
     for (const std::string& name : options.tables) makers.push_back(tableNamed(name));
     if (makers.empty()) std::ranges::transform(kTables, std::back_inserter(makers), &LabTable::make);
-    std::vector<ladder::Table> tables;
+    std::vector<baselines::Table> tables;
     for (const MakeTables make : makers) std::ranges::move(make(lab), std::back_inserter(tables));
     if (tell) std::fputs("\r\033[K", stderr);
-    const auto print = options.json ? ladder::asJson : options.markdown ? ladder::asMarkdown : ladder::asText;
+    const auto print = options.json ? baselines::asJson : options.markdown ? baselines::asMarkdown : baselines::asText;
     std::fputs(print(tables).c_str(), stdout);
     return kExitOk;
 }

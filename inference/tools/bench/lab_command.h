@@ -16,11 +16,11 @@ class App;
 namespace matte {
 
 struct LabCommandOptions {
-    std::vector<std::string> tables;   ///< conv, layers, network, xnor, stencil; empty: all
-    std::vector<std::string> methods;  ///< names of ladder::methods(); empty: all
-    std::string device;                ///< cpu or gpu; empty: both
-    std::string only;                  ///< conv, layers: the layers whose name holds this
-    std::string model;                 ///< as findModel() reads it; empty: random weights
+    std::vector<std::string> tables;           ///< conv, layers, network, xnor, stencil; empty: all
+    std::vector<std::string> implementations;  ///< names of baselines::implementations(); empty: all
+    std::string device;                        ///< cpu or gpu; empty: both
+    std::string only;                          ///< conv, layers: the layers whose name holds this
+    std::string model;                         ///< as findModel() reads it; empty: random weights
     std::filesystem::path dump;
     int size = 512;
     bool json = false, markdown = false, quiet = false;

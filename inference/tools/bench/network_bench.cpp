@@ -57,7 +57,7 @@ NetworkBench benchOnCpu(const UNet& unet, Size size, Precision precision, int ru
     }
     bench.layerMs.resize(bench.layers.size());
     if (single) {  // the matrix unit's own rate is not measured
-        const ladder::Limits& limits = ladder::limitsOf(ladder::Where::cpu);
+        const baselines::Limits& limits = baselines::limitsOf(baselines::Where::cpu);
         bench.rates = {limits.flops, limits.bytes, limits.text};
     }
     for (int run = -kWarmUps; run < runs; ++run) {
@@ -80,9 +80,10 @@ ConvKernel kernelNamed(const std::string& name) {
     if (name.empty()) return builtKernel();
     if (name == "fp32") return ConvKernel::fp32;
     if (name == "mma") return ConvKernel::mma;
-    if (name != "sm90") throw Error(Area::usage, "--kernel does not know '" + name + "': use sm90, mma or fp32.");
+    if (name != "sm90")
+        throw Error(ErrorCategory::usage, "--kernel does not know '" + name + "': use sm90, mma or fp32.");
     if (builtKernel() == ConvKernel::sm90) return ConvKernel::sm90;
-    throw Error(Area::engine,
+    throw Error(ErrorCategory::engine,
                 "The kernel sm90 needs a GPU of compute capability 9.0 and a build for it: use --kernel mma.");
 }
 
@@ -114,7 +115,7 @@ NetworkBench benchOnCuda(
 }
 #else
 NetworkBench benchOnCuda(const UNet&, Size, const std::string&, const EngineOptions&, int) {
-    throw Error(Area::engine, queryCuda().unavailable);
+    throw Error(ErrorCategory::engine, queryCuda().unavailable);
 }
 #endif
 

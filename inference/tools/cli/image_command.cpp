@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "inference/baselines/live/method_network.h"
+#include "inference/baselines/live/baseline_network.h"
 #include "inference/core/error.h"
 #include "inference/media/image/image_file.h"
 #include "inference/model/default_model.h"
@@ -33,29 +33,31 @@ private:
 };
 
 /// Before any picture is looked for.
-void checkMethod(const ImageOptions& options) {
-    if (options.method.empty()) return;
+void checkImplementation(const ImageOptions& options) {
+    if (options.implementation.empty()) return;
     if (options.engine.kind != EngineKind::automatic || options.engine.precision != Precision::fast) {
-        throw Error(Area::usage, "--method says what computes, and how exactly: leave --engine and --precision out.");
+        throw Error(ErrorCategory::usage,
+                    "--implementation says what computes, and how exactly: leave --engine and --precision out.");
     }
-    ladder::networkMethodNamed(options.method);
+    baselines::networkImplementationNamed(options.implementation);
 }
 
 /// What the whole run shares.
 struct Session {
     fs::path model;
-    std::string method;
-    Look look;
+    std::string implementation;
+    CompositeParams params;
     std::unique_ptr<Engine> engine;
     double loadMs = 0;
 };
 
-/// Nothing takes over from a method that was asked for by name.
+/// Nothing takes over from an implementation that was asked for by name.
 std::unique_ptr<Engine> openEngine(const ImageOptions& options) {
     const Safetensors file = readModel(options.model);
-    if (options.method.empty()) return Engine::create(UNet::load(file), options.engine);
-    return ladder::makeMethodEngine(ladder::networkMethodNamed(options.method),
-                                    std::make_shared<const ladder::Model>(ladder::Model::load(file)), options.engine);
+    if (options.implementation.empty()) return Engine::create(UNet::load(file), options.engine);
+    return baselines::makeBaselineEngine(baselines::networkImplementationNamed(options.implementation),
+                                         std::make_shared<const baselines::Model>(baselines::Model::load(file)),
+                                         options.engine);
 }
 
 Session openSession(const ImageOptions& options, const Background& background, const std::stop_token& stop) {
@@ -63,8 +65,8 @@ Session openSession(const ImageOptions& options, const Background& background, c
     Session session;
     session.model = findModel(options.model);
     // Of a video behind, the first frame.
-    session.look = readLook(options.look, background, !options.matteOnly, stop);
-    session.method = options.method;
+    session.params = readParams(options.params, background, !options.matteOnly, stop);
+    session.implementation = options.implementation;
     session.engine = openEngine(options);
     session.loadMs = watch.ms();
     return session;
@@ -74,8 +76,8 @@ void createFolderOf(const fs::path& file) {
     std::error_code error;
     if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
     if (error) {
-        throw Error(Area::output, "The folder " + file.parent_path().string() + " can't be created (" +
-                                      error.message() + "): choose another one with -o.");
+        throw Error(ErrorCategory::output, "The folder " + file.parent_path().string() + " can't be created (" +
+                                               error.message() + "): choose another one with -o.");
     }
 }
 
@@ -108,10 +110,10 @@ StageTimes processPicture(const Session& session,
     watch = begin(2, "compositing");
     std::shared_ptr<const Image> result;
     if (matteOnly) {
-        result = std::make_shared<const Image>(session.engine->matte(*cutout, session.look, size, stop));
+        result = std::make_shared<const Image>(session.engine->matte(*cutout, session.params, size, stop));
         times.push_back({"matte", watch.ms()});
     } else {
-        const Output output = session.engine->composite(*cutout, session.look, size, stop);
+        const Output output = session.engine->composite(*cutout, session.params, size, stop);
         times.insert(times.end(), output.times.begin(), output.times.end());
         watch = begin(2, "fetching");
         result = output.picture->image();
@@ -146,7 +148,7 @@ public:
     void session(const Session& session) {
         const EngineInfo info = session.engine->info();
         document_["engine"] = engineJson(info);
-        document_["method"] = session.method.empty() ? Json() : Json(session.method);
+        document_["method"] = session.implementation.empty() ? Json() : Json(session.implementation);
         document_["model"] = session.model.string();
         document_["loadMs"] = rounded(session.loadMs);
         print("Engine: " + info.name + (info.reason.empty() ? "" : ". " + info.reason));
@@ -173,7 +175,7 @@ public:
     void failed(const std::string& input, const Error& error) {
         printMessage(error.what());
         document_["pictures"].push_back({{"input", input}, {"error", error.what()}});
-        if (code_ == kExitOk) code_ = exitCodeOf(error.area);
+        if (code_ == kExitOk) code_ = exitCodeOf(error.category);
     }
     /// Before all pictures were done.
     ExitCode stopped(ExitCode code) {
@@ -202,8 +204,8 @@ private:
 }  // namespace
 
 ExitCode runImageCommand(const ImageOptions& options, std::stop_token stop) {
-    checkMethod(options);
-    const Background background = checkedBackground(options.look);
+    checkImplementation(options);
+    const Background background = checkedBackground(options.params);
     const PictureInputs inputs = findPictures(options.inputs);
     std::vector<fs::path> alsoRead = modelFiles(options.model);
     alsoRead.emplace_back(background.imagePath);
@@ -230,12 +232,13 @@ ExitCode runImageCommand(const ImageOptions& options, std::stop_token stop) {
         } catch (const Error& error) {
             progress.clear();
             report.failed(pairs[i].input.string(), error);
-            if (error.area != Area::input && error.area != Area::output) return report.stopped(exitCodeOf(error.area));
+            if (error.category != ErrorCategory::input && error.category != ErrorCategory::output)
+                return report.stopped(exitCodeOf(error.category));
         } catch (const std::bad_alloc&) {
             progress.clear();
             report.failed(pairs[i].input.string(),
-                          Error(Area::input, "There is not enough memory for " + pairs[i].input.string() +
-                                                 ": close other programs or scale the picture down."));
+                          Error(ErrorCategory::input, "There is not enough memory for " + pairs[i].input.string() +
+                                                          ": close other programs or scale the picture down."));
         } catch (const Cancelled&) {
             progress.clear();
             report.stopped(kExitInterrupted);

@@ -14,10 +14,10 @@ namespace matte {
 struct ImageOptions {
     std::vector<std::string> inputs;  ///< files, folders and patterns
     std::string output;               ///< a file or a folder: see pairWithOutputs()
-    LookOptions look;
+    CompositeOptions params;
     std::string model;  ///< empty: the default one
     EngineOptions engine;
-    std::string method;  ///< of the ladder, for the network; empty: the engine's own
+    std::string implementation;  ///< of the baselines, for the network; empty: the engine's own
     bool matteOnly = false, json = false, quiet = false;
 };
 

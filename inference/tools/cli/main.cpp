@@ -14,8 +14,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "inference/core/guard.h"
 #include "inference/core/process.h"
+#include "inference/core/thread.h"
 #include "inference/tools/bench/bench_command.h"
 #include "inference/tools/bench/lab_command.h"
 #include "inference/tools/cli/image_command.h"
@@ -59,7 +59,8 @@ public:
         }
         pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
         thread_ = startThread(
-            "this program", Area::engine, [this, work](const std::stop_token& stop) { watch(work, stop); }, untold);
+            "this program", ErrorCategory::engine, [this, work](const std::stop_token& stop) { watch(work, stop); },
+            untold);
     }
 
 private:
@@ -84,15 +85,18 @@ void addImageCommand(CLI::App& app, ImageOptions& options) {
     image->add_option("-o,--output", options.output, "A file for one picture, else a folder")
         ->required()
         ->type_name("OUT");
-    addLookOptions(image, options.look, " (its first frame)");
+    addCompositeOptions(image, options.params, " (its first frame)");
     image->add_option("--model", options.model, "Another model: a .safetensors file, or portrait-lite")
         ->type_name("MODEL");
     addEngineChoices(image, options.engine);
-    image->add_option("--method", options.method, "Run the network by this method of matte-cli lab instead")
+    image
+        ->add_option("--implementation", options.implementation,
+                     "Run the network by this implementation of matte-cli lab instead")
         ->type_name("NAME");
+    image->add_option("--method", options.implementation)->group("");  // formerly
     image
         ->add_option("--size", options.engine.networkLongestSide,
-                     "Longest side of the network's input, in pixels; then people far away get no second, closer look")
+                     "Longest side of the network's input, in pixels; then people far away get no second pass")
         ->check(CLI::Range(32, 2048).description(""))
         ->type_name("N");
     image->add_flag_callback(
@@ -149,19 +153,19 @@ ExitCode runCommandLine(int argc, char** argv, std::stop_token stop) {
     // CLI11 would say that a command is required.
     const auto commands = app.get_subcommands([&](const CLI::App* command) { return command->get_name() == argv[1]; });
     if (argv[1][0] != '-' && commands.empty()) {
-        throw Error(Area::usage, "There is no command '" + std::string(argv[1]) + "': see matte-cli --help.");
+        throw Error(ErrorCategory::usage, "There is no command '" + std::string(argv[1]) + "': see matte-cli --help.");
     }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         if (const std::string option = unknownOption(app, argc, argv); !option.empty()) {
-            throw Error(Area::usage, "There is no option '" + option + "': see matte-cli --help.");
+            throw Error(ErrorCategory::usage, "There is no option '" + option + "': see matte-cli --help.");
         }
         if (error.get_exit_code() == int(CLI::ExitCodes::Success)) {
             app.exit(error);  // --help and --version
             return kExitOk;
         }
-        throw Error(Area::usage, std::string(error.what()) + ": see matte-cli --help.");
+        throw Error(ErrorCategory::usage, std::string(error.what()) + ": see matte-cli --help.");
     }
     if (info->parsed()) return answering.empty() ? runInfoCommand(infoJson) : printKnownAnswer(answering);
     if (bench->parsed()) return runBenchCommand(benchOptions, stop);
@@ -182,10 +186,10 @@ int main(int argc, char** argv) {
         const InterruptWatcher watcher(work);
         const ExitCode code = runCommandLine(argc, argv, work.get_token());
         if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
-        throw Error(Area::output, "What there is to say can't be printed: free some space where it goes.");
+        throw Error(ErrorCategory::output, "What there is to say can't be printed: free some space where it goes.");
     } catch (const Error& error) {
         printMessage(error.what());
-        return exitCodeOf(error.area);
+        return exitCodeOf(error.category);
     } catch (const Cancelled&) {
         printMessage("Interrupted: what was finished is whole, and the rest is not there.");
         return kExitInterrupted;

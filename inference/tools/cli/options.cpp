@@ -7,7 +7,7 @@ namespace matte {
 
 void checkUnitInterval(const char* option, float value) {
     if (!(value >= 0 && value <= 1)) {
-        throw Error(Area::usage, std::string(option) + " must be between 0 and 1: try 0.5.");
+        throw Error(ErrorCategory::usage, std::string(option) + " must be between 0 and 1: try 0.5.");
     }
 }
 
@@ -21,50 +21,54 @@ void addEngineChoices(CLI::App* app, EngineOptions& engine) {
               {{"fast", Precision::fast}, {"fp32", Precision::fp32}});
 }
 
-void addEdgeOptions(CLI::App* app, Look& look) {
-    app->add_option("--threshold", look.threshold, "Where the edge lies, 0 to 1; lower keeps more")
+void addEdgeOptions(CLI::App* app, CompositeParams& params) {
+    app->add_option("--threshold", params.threshold, "Where the edge lies, 0 to 1; lower keeps more")
         ->capture_default_str()
         ->type_name("T");
-    app->add_option("--softness", look.softness, "How soft the edge is, 0 to 1; 1 leaves it as it was found")
+    app->add_option("--softness", params.softness, "How soft the edge is, 0 to 1; 1 leaves it as it was found")
         ->capture_default_str()
         ->type_name("S");
 }
 
-void checkEdge(const Look& look) {
-    checkUnitInterval("--threshold", look.threshold);
-    checkUnitInterval("--softness", look.softness);
+void checkEdge(const CompositeParams& params) {
+    checkUnitInterval("--threshold", params.threshold);
+    checkUnitInterval("--softness", params.softness);
 }
 
-void addLookOptions(CLI::App* app, LookOptions& options, const std::string& videoNote) {
+void addCompositeOptions(CLI::App* app, CompositeOptions& options, const std::string& videoNote) {
     app->add_option("--background", options.background,
                     "blur, blur:N (1 to 100), color:#rrggbb, image:PATH, video:PATH" + videoNote + " or transparent")
         ->capture_default_str()
         ->type_name("WHAT");
-    addChoice(app, "--placement", "How image:PATH is laid in: fill, fit or stretch", options.look.background.placement,
+    addChoice(app, "--placement", "How image:PATH is laid in: fill, fit or stretch",
+              options.params.background.placement,
               {{"fill", Placement::fill}, {"fit", Placement::fit}, {"stretch", Placement::stretch}});
-    app->add_option("--position", options.look.background.position,
+    app->add_option("--position", options.params.background.position,
                     "Where it lies if it is wider or taller than the photo, 0 (left or top) to 1")
         ->capture_default_str()
         ->type_name("P");
-    addEdgeOptions(app, options.look);
+    addEdgeOptions(app, options.params);
     app->add_flag_callback(
-        "--no-decontaminate", [&options] { options.look.decontaminate = false; },
+        "--no-decontaminate", [&options] { options.params.decontaminate = false; },
         "Leave the old background's colour on the edge");
 }
 
-Background checkedBackground(const LookOptions& options) {
-    checkEdge(options.look);
-    checkUnitInterval("--position", options.look.background.position);
+Background checkedBackground(const CompositeOptions& options) {
+    checkEdge(options.params);
+    checkUnitInterval("--position", options.params.background.position);
     return parseBackground(options.background);
 }
 
-Look readLook(const LookOptions& options, const Background& background, bool isNeeded, const std::stop_token& stop) {
-    Look look = options.look;
-    look.background = background;
-    look.background.placement = options.look.background.placement;
-    look.background.position = options.look.background.position;
-    if (background.kind == Background::Kind::image && isNeeded) readBackground(look.background, stop);
-    return look;
+CompositeParams readParams(const CompositeOptions& options,
+                           const Background& background,
+                           bool isNeeded,
+                           const std::stop_token& stop) {
+    CompositeParams params = options.params;
+    params.background = background;
+    params.background.placement = options.params.background.placement;
+    params.background.position = options.params.background.position;
+    if (background.kind == Background::Kind::image && isNeeded) readBackground(params.background, stop);
+    return params;
 }
 
 }  // namespace matte

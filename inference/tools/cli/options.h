@@ -8,8 +8,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "inference/core/composite_params.h"
 #include "inference/core/error.h"
-#include "inference/core/look.h"
 #include "inference/engine/engine.h"
 
 namespace matte {
@@ -29,7 +29,7 @@ void addChoice(CLI::App* app,
         }
         std::string words;
         for (const auto& choice : choices) words += (words.empty() ? "" : ", ") + choice.first;
-        throw Error(Area::usage, name + " does not know '" + word + "': use one of " + words + ".");
+        throw Error(ErrorCategory::usage, name + " does not know '" + word + "': use one of " + words + ".");
     };
     app->add_option_function<std::string>(name, choose, help)->type_name("WHICH");
 }
@@ -38,23 +38,26 @@ void addChoice(CLI::App* app,
 void addEngineChoices(CLI::App* app, EngineOptions& engine);
 
 /// What a command is told about the picture.
-struct LookOptions {
+struct CompositeOptions {
     std::string background = "blur";  ///< as parseBackground() reads it
-    Look look;                        ///< but for its background's kind, colour and strength
+    CompositeParams params;           ///< but for its background's kind, colour and strength
 };
 
 /// --background, --placement, --position, --threshold, --softness and --no-decontaminate. `videoNote` is said of
 /// video:PATH.
-void addLookOptions(CLI::App* app, LookOptions& options, const std::string& videoNote);
+void addCompositeOptions(CLI::App* app, CompositeOptions& options, const std::string& videoNote);
 /// --threshold and --softness alone.
-void addEdgeOptions(CLI::App* app, Look& look);
+void addEdgeOptions(CLI::App* app, CompositeParams& params);
 /// Throws Error(usage) for either outside of its range.
-void checkEdge(const Look& look);
+void checkEdge(const CompositeParams& params);
 /// Throws Error(usage) for a value outside of 0 to 1, also for a NaN, which CLI11's own check lets through.
 void checkUnitInterval(const char* option, float value);
 /// Throws Error(usage) for what is out of its range, or no background; reads no file.
-Background checkedBackground(const LookOptions& options);
-/// The whole look; a background from a file is read, if it `isNeeded`. Throws Error(input) and Cancelled.
-Look readLook(const LookOptions& options, const Background& background, bool isNeeded, const std::stop_token& stop);
+Background checkedBackground(const CompositeOptions& options);
+/// The parameters; a background from a file is read, if it `isNeeded`. Throws Error(input) and Cancelled.
+CompositeParams readParams(const CompositeOptions& options,
+                           const Background& background,
+                           bool isNeeded,
+                           const std::stop_token& stop);
 
 }  // namespace matte

@@ -28,11 +28,11 @@ std::vector<fs::path> picturesInFolder(const fs::path& folder) {
             if (isPictureFile(entry.path())) found.push_back(entry.path());
         }
     } catch (const fs::filesystem_error& error) {
-        throw Error(Area::input,
+        throw Error(ErrorCategory::input,
                     folder.string() + " can't be searched (" + error.code().message() + "): check its permissions.");
     }
     if (found.empty()) {
-        throw Error(Area::input,
+        throw Error(ErrorCategory::input,
                     folder.string() + " holds no JPEG, PNG, WebP, TIFF or BMP picture: name another folder.");
     }
     std::sort(found.begin(), found.end());
@@ -47,7 +47,7 @@ std::vector<fs::path> picturesMatching(const std::string& pattern) {
         if (isPictureFile(matches.gl_pathv[i])) found.emplace_back(matches.gl_pathv[i]);
     }
     ::globfree(&matches);
-    if (found.empty()) throw Error(Area::input, "No picture matches " + pattern + ": check the pattern.");
+    if (found.empty()) throw Error(ErrorCategory::input, "No picture matches " + pattern + ": check the pattern.");
     return found;
 }
 
@@ -85,13 +85,14 @@ void refuseOverwriting(const std::vector<PicturePair>& pairs, const std::vector<
         const auto id = identify(pair.output);
         if (!id) continue;
         if (read.contains(*id)) {
-            throw Error(Area::usage, "The result " + pair.output.string() +
-                                         " would replace a file that is read: choose another name or folder with -o.");
+            throw Error(ErrorCategory::usage,
+                        "The result " + pair.output.string() +
+                            " would replace a file that is read: choose another name or folder with -o.");
         }
         std::error_code error;
         if (fs::is_regular_file(pair.output, error) && !written.insert(*id).second) {
-            throw Error(Area::usage, "The result " + pair.output.string() +
-                                         " is a link to another result: choose another folder with -o.");
+            throw Error(ErrorCategory::usage, "The result " + pair.output.string() +
+                                                  " is a link to another result: choose another folder with -o.");
         }
     }
 }
@@ -123,13 +124,13 @@ std::vector<PicturePair> pairWithOutputs(const std::vector<fs::path>& pictures,
     std::vector<PicturePair> pairs;
     const bool folder = namesFolder(output) || !fs::path(output).has_extension();
     if (!folder && !hasImageExtension(output)) {
-        throw Error(Area::usage, output +
-                                     " has none of the extensions png, jpg, jpeg, webp, tif, tiff or bmp: use one " +
-                                     "of them, or end the name of a folder with a slash.");
+        throw Error(ErrorCategory::usage,
+                    output + " has none of the extensions png, jpg, jpeg, webp, tif, tiff or bmp: use one " +
+                        "of them, or end the name of a folder with a slash.");
     }
     if (!folder && pictures.size() > 1) {
-        throw Error(Area::usage, output + " is one file for " + std::to_string(pictures.size()) +
-                                     " pictures: name a folder with -o.");
+        throw Error(ErrorCategory::usage, output + " is one file for " + std::to_string(pictures.size()) +
+                                              " pictures: name a folder with -o.");
     }
     std::set<std::string> taken;
     for (const auto& picture : pictures) {

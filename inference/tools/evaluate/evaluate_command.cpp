@@ -26,7 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 
 const char* const kFooter =
-    "The mattes are those that other commands and the window make, with the same threshold, softness and steadiness.\n"
+    "The mattes are those that other commands and the window make, with the same threshold, softness and temporal "
+    "smoothing.\n"
     "Layout: the true matte of NAME.jpg is NAME.png or NAME-matte.png beside it, grey, as large as the photo, white "
     "for\n"
     "the person; that of NAME.png is NAME-matte.png. Folders below DIR are searched too and get lines of their own.\n"
@@ -34,7 +35,7 @@ const char* const kFooter =
     "or\n"
     "without mattes; a video is one, without; test:person[:WxH] is one, with. Its line: flicker where nothing moves,\n"
     "dtSSD against the true mattes, the mean error of alpha where the true one moved, to be held against that with\n"
-    "--steadiness 0, and the share of the frame that is found to be somebody beside the largest person.\n"
+    "--temporal-smoothing 0, and the share of the frame that is found to be somebody beside the largest person.\n"
     "\n"
     "Columns: mean IoU of person and background, IoU of the person, mean absolute and squared difference, gradient "
     "and\n"
@@ -71,16 +72,17 @@ public:
         : options_(options),
           stop_(std::move(stop)),
           model_(findModel(options.model)),
-          look_(options.look),
+          params_(options.params),
           report_(options.json, model_) {
-        look_.background.kind = Background::Kind::transparent;
-        checkEdge(look_);
-        checkUnitInterval("--steadiness", look_.steadiness);
+        params_.background.kind = Background::Kind::transparent;
+        checkEdge(params_);
+        checkUnitInterval("--temporal-smoothing", params_.temporalSmoothing);
         for (const std::string& input : options.inputs) find(input);
         if (work_.empty()) {
-            throw Error(Area::input, options.sequence ? "There is no frame: name a folder of frames or a video."
-                                                      : "There is no photo with a matte beside it: see matte-cli "
-                                                        "evaluate --help for the layout.");
+            throw Error(ErrorCategory::input, options.sequence
+                                                  ? "There is no frame: name a folder of frames or a video."
+                                                  : "There is no photo with a matte beside it: see matte-cli "
+                                                    "evaluate --help for the layout.");
         }
     }
 
@@ -149,11 +151,11 @@ private:
                 photo(work);
             }
         } catch (const Error& error) {
-            if (error.area != Area::input && error.area != Area::source) throw;
+            if (error.category != ErrorCategory::input && error.category != ErrorCategory::source) throw;
             progress.clear();
             printMessage(error.what());
             report_.failed(name, error.what());
-            if (code_ == kExitOk) code_ = exitCodeOf(error.area);
+            if (code_ == kExitOk) code_ = exitCodeOf(error.category);
         }
     }
 
@@ -161,7 +163,7 @@ private:
         const auto picture = readImage(work.photo.photo, stop_);
         const Planes truth = readMatte(work.photo.matte, picture->size(), stop_);
         const auto cutout = engine_->cutOut(picture, stop_);
-        const Planes alpha = planeOf(engine_->matte(*cutout, look_, picture->size(), stop_), 0);
+        const Planes alpha = planeOf(engine_->matte(*cutout, params_, picture->size(), stop_), 0);
         report_.photo(work.folder.string(), work.photo.photo, scoreMatte(alpha, truth));
     }
 
@@ -204,10 +206,10 @@ private:
         SequenceMeter meter;
         SequenceScores scores;
         std::vector<MatteScores> mattes;
-        engine_->forget();
+        engine_->reset();
         eachFrame(work, [&](const Frame& frame, const Planes* truth) {
             stopIfAsked(stop_);
-            engine_->submit(frame, look_);
+            engine_->submit(frame, params_);
             const auto shown = engine_->take().picture->image();
             const Planes alpha = planeOf(*shown, 3);
             meter.add(lumaPlane(frame.image->view()), alpha, truth);
@@ -215,7 +217,8 @@ private:
             if (truth) mattes.push_back(scoreMatte(alpha, *truth));
         });
         stopIfAsked(stop_);
-        if (meter.frames() == 0) throw Error(Area::input, work.folder.string() + " has no frames: name another video.");
+        if (meter.frames() == 0)
+            throw Error(ErrorCategory::input, work.folder.string() + " has no frames: name another video.");
         scores.name = work.folder.string();
         scores.frames = meter.frames();
         scores.flicker = meter.flicker();
@@ -230,7 +233,7 @@ private:
     const EvaluateOptions& options_;
     std::stop_token stop_;
     fs::path model_;
-    Look look_;
+    CompositeParams params_;
     std::vector<Work> work_;
     std::unique_ptr<Engine> engine_;
     EvaluateReport report_;
@@ -251,7 +254,7 @@ CLI::App* addEvaluateCommand(CLI::App& app, EvaluateOptions& options) {
     evaluate
         ->add_option("--size", options.sizes,
                      "Longest sides of the network's input, separated by commas; without it the model's own, and "
-                     "people far away in photos are looked at twice")
+                     "people far away in photos get a second pass")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(CLI::Range(32, 2048).description(""))
@@ -261,10 +264,13 @@ CLI::App* addEvaluateCommand(CLI::App& app, EvaluateOptions& options) {
     evaluate->add_option("--engine", options.engine, "What computes: auto, cpu or cuda")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
         ->type_name("WHICH");
-    addEdgeOptions(evaluate, options.look);
-    evaluate->add_option("--steadiness", options.look.steadiness, "Sequences: how steady live mattes are kept, 0 to 1")
+    addEdgeOptions(evaluate, options.params);
+    evaluate
+        ->add_option("--temporal-smoothing", options.params.temporalSmoothing,
+                     "Sequences: how steady live mattes are kept, 0 to 1")
         ->capture_default_str()
         ->type_name("S");
+    evaluate->add_option("--steadiness", options.params.temporalSmoothing)->group("");  // formerly
     evaluate->add_flag("--json", options.json, "Print one JSON object, with every photo's scores");
     evaluate->add_flag("--quiet", options.quiet, "Show no progress");
     return evaluate;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "inference/core/composite_params.h"
 #include "inference/core/exit_code.h"
-#include "inference/core/look.h"
 #include "inference/engine/engine.h"
 
 namespace CLI {
@@ -23,7 +23,8 @@ struct EvaluateOptions {
     std::string model;       ///< a file or a name; empty: the default one
     std::string engine = "auto";
     bool sequence = false;
-    Look look;  ///< threshold, softness and, of sequences, steadiness: what users get unless others are asked for
+    CompositeParams params;  ///< threshold, softness and, of sequences, temporal smoothing: what users get unless
+                             ///< others are asked for
     bool json = false, quiet = false;
 };
 

@@ -24,8 +24,8 @@ std::set<fs::path> picturesBelow(const fs::path& folder) {
         entry.increment(error);
     }
     if (error) {
-        throw Error(Area::input, "The folder " + folder.string() + " can't be read (" + error.message() +
-                                     "): name a folder of photos with mattes.");
+        throw Error(ErrorCategory::input, "The folder " + folder.string() + " can't be read (" + error.message() +
+                                              "): name a folder of photos with mattes.");
     }
     return pictures;
 }
@@ -56,7 +56,7 @@ std::vector<MattePair> findMattePairs(const fs::path& folder) {
 Planes readMatte(const fs::path& path, Size photo, const std::stop_token& stop) {
     const auto image = readImage(path, stop);
     if (image->size() != photo) {
-        throw Error(Area::input,
+        throw Error(ErrorCategory::input,
                     "The matte " + path.string() + " is not as large as its photo: both must be of one size.");
     }
     Planes matte(photo, 1);

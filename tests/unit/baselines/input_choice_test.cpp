@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// At which input a method of the ladder runs the live network: its own where that is fast enough, otherwise the largest
+// At which input a baseline runs the live network: its own where that is fast enough, otherwise the largest
 // of the same shape that is.
 #include <gtest/gtest.h>
 
 #include "inference/baselines/live/input_choice.h"
 #include "tests/support/model_file.h"
 
-namespace matte::ladder {
+namespace matte::baselines {
 namespace {
 
 constexpr Size kWide{1920, 1080};
@@ -17,7 +17,7 @@ UNet sixLevels() {
         Safetensors::parse(test::encodeSafetensors(test::randomUNet({2, 2, 2, 2, 2, 2}, 1)), "six levels"));
 }
 
-/// A run at `input` of a method that takes `msAPixel` for each of its pixels.
+/// A run at `input` of an implementation that takes `msAPixel` for each of its pixels.
 TimedRun runOf(Size input, double msAPixel) {
     return {input, msAPixel * double(input.pixels())};
 }
@@ -99,4 +99,4 @@ TEST(InputChoice, SaysPlainlyWhyAnInputIsSmaller) {
 }
 
 }  // namespace
-}  // namespace matte::ladder
+}  // namespace matte::baselines

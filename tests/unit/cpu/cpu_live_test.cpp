@@ -51,8 +51,8 @@ Frame frameOf(std::shared_ptr<const Image> image, std::uint64_t number = 0) {
     return frame;
 }
 
-Output show(Engine& engine, const Frame& frame, const Look& look = {}) {
-    engine.submit(frame, look);
+Output show(Engine& engine, const Frame& frame, const CompositeParams& params = {}) {
+    engine.submit(frame, params);
     return engine.take();
 }
 
@@ -68,10 +68,10 @@ double difference(const Image& a, const Image& b) {
     return sum / double(a.bytes());
 }
 
-Look over(const char* background) {
-    Look look;
-    look.background = parseBackground(background);
-    return look;
+CompositeParams over(const char* background) {
+    CompositeParams params;
+    params.background = parseBackground(background);
+    return params;
 }
 
 TEST(CpuLive, AFrameKeepsItsNumberAndTimesEachStage) {
@@ -82,12 +82,12 @@ TEST(CpuLive, AFrameKeepsItsNumberAndTimesEachStage) {
     EXPECT_EQ(output.captured, frame.captured);
     EXPECT_TRUE(output.matteUsable());
     EXPECT_EQ(output.picture->size(), kSize);
-    const std::set<std::string> always{"preprocess", "network",    "specks",   "steady",
+    const std::set<std::string> always{"preprocess", "network",    "component filter", "temporal filter",
                                        "refine",     "foreground", "composite"};
     std::set<std::string> first = always;
     first.insert({"prepare", "blur"});
     EXPECT_EQ(names(output.times), first);
-    Look lit = over("color:#ffffff");
+    CompositeParams lit = over("color:#ffffff");
     lit.lightWrap = 0.5F;
     std::set<std::string> withLight = always;
     withLight.insert("wrap");
@@ -110,7 +110,7 @@ TEST(CpuLive, AFrameAndAPhotoHaveInputsOfTheirOwn) {
     show(*engine, frameOf(person(1), 1));
     EXPECT_TRUE(ends("64x36")) << engine->layers().front().shape;
     EXPECT_TRUE(engine->info().fineDetail);
-    Look fine;
+    CompositeParams fine;
     fine.fineDetail = true;
     show(*engine, frameOf(person(2), 2), fine);
     EXPECT_TRUE(ends("128x72")) << engine->layers().front().shape;
@@ -123,7 +123,7 @@ TEST(CpuLive, FineDetailIsOnlyHadWhereAPhotoIsLarger) {
     EXPECT_FALSE(engineWithSides("64", "64")->info().fineDetail);
     const auto larger = engineWithSides("128", "64");
     EXPECT_FALSE(larger->info().fineDetail);
-    Look fine;
+    CompositeParams fine;
     fine.fineDetail = true;
     show(*larger, frameOf(person(0)), fine);
     EXPECT_TRUE(larger->layers().front().shape.ends_with("128x72")) << larger->layers().front().shape;
@@ -133,17 +133,17 @@ TEST(CpuLive, TakeWithoutSubmitSaysSo) {
     const auto engine = cpuEngine();
     EXPECT_THROW(engine->take(), Error);
     engine->submit(frameOf(person(0)), {});
-    engine->forget();
+    engine->reset();
     EXPECT_THROW(engine->take(), Error);
 }
 
 TEST(CpuLive, EveryCameraFormatLooksTheSame) {
-    Look look = over("color:#204060");
-    const auto expected = show(*cpuEngine(), frameOf(person(0, PixelFormat::rgba8)), look).picture->image();
-    const auto bgr = show(*cpuEngine(), frameOf(person(0)), look).picture->image();
+    CompositeParams params = over("color:#204060");
+    const auto expected = show(*cpuEngine(), frameOf(person(0, PixelFormat::rgba8)), params).picture->image();
+    const auto bgr = show(*cpuEngine(), frameOf(person(0)), params).picture->image();
     EXPECT_EQ(difference(*expected, *bgr), 0);
     for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::yuyv}) {
-        const auto found = show(*cpuEngine(), frameOf(person(0, format)), look).picture->image();
+        const auto found = show(*cpuEngine(), frameOf(person(0, format)), params).picture->image();
         EXPECT_LT(difference(*expected, *found), 4) << "the colours' own resolution is halved";
     }
     EXPECT_THROW(show(*cpuEngine(), frameOf(std::make_shared<Image>(kSize, PixelFormat::gray8))), Error);
@@ -176,18 +176,18 @@ TEST(CpuLive, FramesThatChangeSizeAreShown) {
 
 TEST(CpuLive, AStillSceneSettlesAndForgetBeginsAnew) {
     const auto engine = cpuEngine();
-    Look off = over("color:#0000ff");
-    off.steadiness = 0;
-    off.removeSpecks = false;
-    Look steady = off;
-    steady.steadiness = 1;
+    CompositeParams off = over("color:#0000ff");
+    off.temporalSmoothing = 0;
+    off.removeSmallRegions = false;
+    CompositeParams temporal = off;
+    temporal.temporalSmoothing = 1;
     const auto alone = show(*engine, frameOf(person(5)), off).picture->image();
-    engine->forget();
-    const auto first = show(*engine, frameOf(person(5)), steady).picture->image();
+    engine->reset();
+    const auto first = show(*engine, frameOf(person(5)), temporal).picture->image();
     EXPECT_EQ(difference(*alone, *first), 0) << "the first frame stays as it is";
-    (void)show(*engine, frameOf(person(20)), steady);
-    engine->forget();
-    EXPECT_EQ(difference(*alone, *show(*engine, frameOf(person(5)), steady).picture->image()), 0);
+    (void)show(*engine, frameOf(person(20)), temporal);
+    engine->reset();
+    EXPECT_EQ(difference(*alone, *show(*engine, frameOf(person(5)), temporal).picture->image()), 0);
 }
 
 TEST(CpuLive, TheLayersAreListedAndTimed) {
@@ -233,15 +233,15 @@ TEST(CpuLive, NobodyIsShownWhenTheNetworkFails) {
 TEST(CpuLive, AMirroredPersonStandsBeforeTheSamePicture) {
     auto plate = std::make_shared<Image>(kSize, PixelFormat::rgba8);
     for (std::size_t i = 0; i < plate->bytes(); ++i) plate->row(0)[i] = i % 4 == 3 ? 255 : std::uint8_t(i / 4 % 192);
-    Look look, mirrored;
-    look.background.kind = Background::Kind::image;
-    look.background.image = plate;
-    look.removeSpecks = false;
-    look.threshold = 0.01F;  // the untrained network's matte is near a half everywhere: all of it is shown
-    look.softness = 0;
-    mirrored = look;
-    mirrored.stand.mirrored = true;
-    const auto seen = show(*cpuEngine(), frameOf(person(9)), look).picture->image();
+    CompositeParams params, mirrored;
+    params.background.kind = Background::Kind::image;
+    params.background.image = plate;
+    params.removeSmallRegions = false;
+    params.threshold = 0.01F;  // the untrained network's matte is near a half everywhere: all of it is shown
+    params.softness = 0;
+    mirrored = params;
+    mirrored.transform.mirrored = true;
+    const auto seen = show(*cpuEngine(), frameOf(person(9)), params).picture->image();
     const auto turned = show(*cpuEngine(), frameOf(person(9)), mirrored).picture->image();
     double same = 0;
     for (int y = 0; y < kSize.height; ++y) {
@@ -251,7 +251,7 @@ TEST(CpuLive, AMirroredPersonStandsBeforeTheSamePicture) {
         }
     }
     EXPECT_GT(same / double(kSize.pixels()), 0.99);
-    Look nobody = mirrored;
+    CompositeParams nobody = mirrored;
     nobody.threshold = 1;
     const auto alone = show(*cpuEngine(), frameOf(person(9)), nobody).picture->image();
     EXPECT_LT(difference(*alone, *plate), 0.01) << "the picture behind is not mirrored";

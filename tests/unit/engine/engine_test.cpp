@@ -65,9 +65,9 @@ TEST(Engine, TakesPicturesOfAnyShape) {
         std::fill_n(image.row(0), image.bytes(), std::uint8_t(200));
         const auto cutout = engine->cutOut(std::make_shared<Image>(std::move(image)));
         for (const char* background : {"blur:3", "color:#00ff00", "transparent"}) {
-            Look look;
-            look.background = parseBackground(background);
-            EXPECT_EQ(engine->composite(*cutout, look, size).picture->image()->size(), size);
+            CompositeParams params;
+            params.background = parseBackground(background);
+            EXPECT_EQ(engine->composite(*cutout, params, size).picture->image()->size(), size);
         }
         EXPECT_EQ(engine->matte(*cutout, {}, size).format(), PixelFormat::gray8);
     }
@@ -83,7 +83,7 @@ TEST(Engine, RefusesAMatteThatIsNotFinite) {
         engine->cutOut(std::make_shared<Image>(std::move(black)));
         FAIL();
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::model);
+        EXPECT_EQ(error.category, ErrorCategory::model);
         EXPECT_NE(std::string(error.what()).find("choose another model"), std::string::npos) << error.what();
     }
 }
@@ -91,10 +91,10 @@ TEST(Engine, RefusesAMatteThatIsNotFinite) {
 TEST(Engine, APreviewLooksLikeTheWholePicture) {
     const auto engine = cpuEngine();
     const auto cutout = engine->cutOut(photo({320, 240}));
-    Look look;
-    look.background = parseBackground("color:#808080");
-    const Output whole = engine->composite(*cutout, look, {320, 240}),
-                 preview = engine->composite(*cutout, look, {80, 60});
+    CompositeParams params;
+    params.background = parseBackground("color:#808080");
+    const Output whole = engine->composite(*cutout, params, {320, 240}),
+                 preview = engine->composite(*cutout, params, {80, 60});
     double difference = 0;
     for (int y = 0; y < 60; ++y) {
         for (int x = 0; x < 80; ++x) {
@@ -113,9 +113,9 @@ TEST(Engine, TheSameLookGivesTheSamePictureAfterOthers) {
     const auto engine = cpuEngine();
     const auto cutout = engine->cutOut(photo({96, 64}));
     const auto pixels = [&](float strength) {
-        Look look;
-        look.background.blurStrength = strength;
-        const Output output = engine->composite(*cutout, look, {96, 64});
+        CompositeParams params;
+        params.background.blurStrength = strength;
+        const Output output = engine->composite(*cutout, params, {96, 64});
         return std::vector<std::uint8_t>(output.picture->image()->row(0),
                                          output.picture->image()->row(0) + output.picture->image()->bytes());
     };
@@ -132,11 +132,11 @@ TEST(Engine, LaysABackgroundPictureBehind) {
         const std::uint8_t pixel[4] = {255, 0, 0, 255};
         std::copy_n(pixel, 4, red.row(0) + 4 * i);
     }
-    Look look, plain;
-    look.background.kind = Background::Kind::image;
-    look.background.image = std::make_shared<Image>(std::move(red));
+    CompositeParams params, plain;
+    params.background.kind = Background::Kind::image;
+    params.background.image = std::make_shared<Image>(std::move(red));
     plain.background = parseBackground("color:#ff0000");
-    const Output picture = engine->composite(*cutout, look, {96, 64}),
+    const Output picture = engine->composite(*cutout, params, {96, 64}),
                  color = engine->composite(*cutout, plain, {96, 64});
     const auto one = picture.picture->image(), other = color.picture->image();
     EXPECT_TRUE(std::equal(one->row(0), one->row(0) + one->bytes(), other->row(0)));
@@ -170,7 +170,7 @@ TEST(Engine, CudaIsThereOrSaysWhyNot) {
         EXPECT_EQ(Engine::create(tinyNetwork(), {.kind = EngineKind::cuda})->info().kind, EngineKind::cuda);
         EXPECT_EQ(reason, "");
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::engine);
+        EXPECT_EQ(error.category, ErrorCategory::engine);
         EXPECT_EQ(error.what(), "The CUDA engine can't be used: " + reason + " Use --engine cpu or auto.");
     }
 }

@@ -68,7 +68,7 @@ public:
         run("cutOut");
         return std::make_shared<NamedCutout>(std::move(source), name_);
     }
-    Output composite(Cutout& cutout, const Look&, Size, std::stop_token) override {
+    Output composite(Cutout& cutout, const CompositeParams&, Size, std::stop_token) override {
         EXPECT_EQ(dynamic_cast<NamedCutout&>(cutout).maker, name_);
         run("composite");
         Output output;
@@ -79,13 +79,13 @@ public:
         }
         return output;
     }
-    Image matte(Cutout& cutout, const Look&, Size size, std::stop_token) override {
+    Image matte(Cutout& cutout, const CompositeParams&, Size size, std::stop_token) override {
         EXPECT_EQ(dynamic_cast<NamedCutout&>(cutout).maker, name_);
         run("matte");
         return {size, PixelFormat::gray8};
     }
     [[nodiscard]] int slots() const override { return first() ? 2 : 1; }
-    void submit(const Frame& frame, const Look&) override {
+    void submit(const Frame& frame, const CompositeParams&) override {
         underWay_.push_back(frame.number);
         EXPECT_LE(underWay_.size(), std::size_t(slots()));
         run("submit " + std::to_string(frame.number));
@@ -98,7 +98,7 @@ public:
         return output;
     }
     void drop() override { underWay_.clear(); }
-    void forget() override { underWay_.clear(); }
+    void reset() override { underWay_.clear(); }
     [[nodiscard]] std::vector<LayerInfo> layers() const override { return {}; }
     void timeLayers(bool) override {}
 
@@ -178,22 +178,23 @@ TEST(FallbackEngine, IsTheSecondAloneWhereTheFirstFailsItsSelfTest) {
 TEST(FallbackEngine, IsNoneWhereBothFailTheirSelfTest) {
     const auto first = []() -> std::unique_ptr<Engine> { throw DeviceFailure("The GPU gets it wrong.", true); };
     const auto second = [](const std::string&) -> std::unique_ptr<Engine> {
-        throw Error(Area::model, "The model is damaged.");
+        throw Error(ErrorCategory::model, "The model is damaged.");
     };
     try {
         FallbackEngine::create(first, second);
         FAIL();
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::model);
+        EXPECT_EQ(error.category, ErrorCategory::model);
         EXPECT_STREQ(error.what(), "The model is damaged.");
     }
 }
 
 TEST(FallbackEngine, ShowsNothingWhereTheSecondFailsItsSelfTestLater) {
     Script script;
-    FallbackEngine engine(
-        std::make_unique<ScriptedEngine>(script, "gpu"),
-        [](const std::string&) -> std::unique_ptr<Engine> { throw Error(Area::model, "The model is damaged."); });
+    FallbackEngine engine(std::make_unique<ScriptedEngine>(script, "gpu"),
+                          [](const std::string&) -> std::unique_ptr<Engine> {
+                              throw Error(ErrorCategory::model, "The model is damaged.");
+                          });
     engine.submit({photo(), 5, {}}, {});
     script.failure = DeviceFailure("The GPU fell off the bus.", true);
     for (int i = 0; i < 2; ++i) EXPECT_THROW(engine.take(), Error) << "and again";
@@ -259,7 +260,7 @@ TEST(FallbackEngine, StaysLiveOnTheSecondUntilAnotherSourceBegins) {
     EXPECT_EQ(engine->take().frame, 0U);
     engine->submit({photo(), 1, {}}, {});
     EXPECT_EQ(engine->take().frame, 1U);
-    engine->forget();
+    engine->reset();
     engine->submit({photo(), 0, {}}, {});
     EXPECT_EQ(script.calls,
               (Calls{"gpu submit 0", "cpu submit 0", "cpu take", "cpu submit 1", "cpu take", "gpu submit 0"}));

@@ -38,7 +38,7 @@ std::string refusal(UNet network, Precision precision = Precision::fast) {
     try {
         CpuEngine(std::move(network), {.kind = EngineKind::cpu, .precision = precision}, "");
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::model);
+        EXPECT_EQ(error.category, ErrorCategory::model);
         return error.what();
     }
     return {};
@@ -119,10 +119,11 @@ TEST(SelfTest, TheCommandsRefuseADamagedModel) {
     flip(bytes, kShowsTheRoom);
     test::writeBytes(model, bytes);
     const std::string photo = MATTE_RESOURCES "/samples/astronaut.png";
-    const std::vector<std::vector<std::string>> commands{{"image", photo, "-o", out, "--engine", "cpu"},
-                                                         {"image", photo, "-o", out, "--method", "cpu-parallel"},
-                                                         {"video", photo, "-o", out + ".mp4", "--engine", "cpu"},
-                                                         {"evaluate", "--sequence", "test:person", "--engine", "cpu"}};
+    const std::vector<std::vector<std::string>> commands{
+        {"image", photo, "-o", out, "--engine", "cpu"},
+        {"image", photo, "-o", out, "--implementation", "cpu-parallel"},
+        {"video", photo, "-o", out + ".mp4", "--engine", "cpu"},
+        {"evaluate", "--sequence", "test:person", "--engine", "cpu"}};
     for (std::vector<std::string> words : commands) {
         words.insert(words.end(), {"--model", model});
         const test::Outcome outcome = test::runCli(words);
@@ -147,7 +148,7 @@ TEST(SelfTest, AMatteThatIsNotFiniteIsRefused) {
         CpuEngine(std::make_unique<test::PaintedNetwork>(infinite), {}, "");
         FAIL();
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::model);
+        EXPECT_EQ(error.category, ErrorCategory::model);
         EXPECT_TRUE(says(error.what(), "not finite")) << error.what();
     }
 }

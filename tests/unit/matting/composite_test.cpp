@@ -8,43 +8,43 @@
 #include "inference/core/error.h"
 #include "inference/core/pixel_math.h"
 #include "inference/matting/composite.h"
-#include "inference/matting/refine.h"
+#include "inference/matting/guided_filter.h"
 #include "inference/matting/resample.h"
-#include "inference/matting/sides.h"
 #include "inference/matting/transfer.h"
+#include "inference/matting/trimap.h"
 #include "tests/support/scene.h"
 
 namespace matte {
 namespace {
 
-Look lookOver(const char* background) {
-    Look look;
-    look.background = parseBackground(background);
-    look.softness = 1;
-    return look;
+CompositeParams paramsOver(const char* background) {
+    CompositeParams params;
+    params.background = parseBackground(background);
+    params.softness = 1;
+    return params;
 }
 
 class Composite : public testing::Test {
 protected:
     Composite() {
         const Planes guide = resampleToPlanes(scene_.photo.view(), scene_.alpha.size);
-        fitGuidedFilter(guide, scene_.alpha, fields_);
+        fitGuidedFilter(guide, scene_.alpha, guided_);
         // The truth itself as alpha (coefficients 0, 0, 0, alpha), so that only the composite is under test.
         for (std::size_t i = 0; i < scene_.alpha.values.size(); ++i) {
-            float* field = &fields_.values[i * field::kChannels];
-            field[0] = field[1] = field[2] = 0;
-            field[3] = scene_.alpha.values[i];
+            float* guided = &guided_.values[i * guided::kChannels];
+            guided[0] = guided[1] = guided[2] = 0;
+            guided[3] = scene_.alpha.values[i];
         }
         const Planes linear = toLinear(guide);
-        estimateColors(linear, scene_.alpha, fields_);
-        blurBackground(linear, scene_.alpha, 8, fields_);
+        estimateColors(linear, scene_.alpha, guided_);
+        blurBackground(linear, scene_.alpha, 8, guided_);
     }
-    [[nodiscard]] Image over(const Look& look, const Image* plate = nullptr) const {
-        return compositeOver(scene_.photo.view(), fields_, look, plate, {});
+    [[nodiscard]] Image over(const CompositeParams& params, const Image* plate = nullptr) const {
+        return compositeOver(scene_.photo.view(), guided_, params, plate, {});
     }
 
     const test::Scene scene_ = test::makeScene({320, 240});
-    Planes fields_ = Planes({320, 240}, field::kChannels);
+    Planes guided_ = Planes({320, 240}, guided::kChannels);
 };
 
 TEST(PixelMath, TransferFunctionsAreInverses) {
@@ -75,7 +75,7 @@ TEST(PixelMath, AnEdgeKeepsTheEndsWhereverItsThresholdIs) {
 }
 
 TEST_F(Composite, EverythingOfThePersonStaysAsItWasSeen) {
-    const Image out = over(lookOver("color:#0000ff"));
+    const Image out = over(paramsOver("color:#0000ff"));
     for (int y = 0; y < 240; ++y) {
         for (int x = 0; x < 320; ++x) {
             if (scene_.alpha.row(y)[x] < 1) continue;
@@ -85,7 +85,7 @@ TEST_F(Composite, EverythingOfThePersonStaysAsItWasSeen) {
 }
 
 TEST_F(Composite, NothingOfTheRoomIsLeft) {
-    const Image out = over(lookOver("color:#0000ff"));
+    const Image out = over(paramsOver("color:#0000ff"));
     const std::uint8_t* corner = out.row(2) + 4 * 3;
     EXPECT_EQ(corner[0], 0);
     EXPECT_EQ(corner[1], 0);
@@ -96,9 +96,9 @@ TEST_F(Composite, NothingOfTheRoomIsLeft) {
 TEST_F(Composite, DecontaminationRemovesTheHalo) {
     // Green of the room at the edge, compared with the true person over the new colour.
     const auto halo = [&](bool decontaminate) {
-        Look look = lookOver("color:#202020");
-        look.decontaminate = decontaminate;
-        const Image out = over(look);
+        CompositeParams params = paramsOver("color:#202020");
+        params.decontaminate = decontaminate;
+        const Image out = over(params);
         const float behind = srgbToLinear(32.0F / 255);
         double error = 0;
         int count = 0;
@@ -121,17 +121,17 @@ TEST(CompositePixel, HardlyDifferentMattesGiveHardlyDifferentColours) {
     // Green pixels between a red person and a blue room, far from either side's colour: alpha grows from 0 to 1.
     const Size row{20001, 1};
     Image pixels(row, PixelFormat::rgba8);
-    Planes fields(row, field::kChannels);
+    Planes guided(row, guided::kChannels);
     for (int x = 0; x < row.width; ++x) {
         for (int c = 0; c < 4; ++c) pixels.row(0)[4 * x + c] = c == 1 || c == 3 ? 255 : 0;
-        float* point = fields.row(0) + std::ptrdiff_t(x) * field::kChannels;
+        float* point = guided.row(0) + std::ptrdiff_t(x) * guided::kChannels;
         point[3] = float(x) / float(row.width - 1);
-        point[field::kForeground] = point[field::kBackground + 2] = 1;
+        point[guided::kForeground] = point[guided::kBackground + 2] = 1;
     }
     for (const float softness : {0.3F, 0.6F, 1.0F}) {
-        Look look = lookOver("color:#000000");
-        look.softness = softness;
-        const Image out = compositeOver(pixels.view(), fields, look, nullptr, {});
+        CompositeParams params = paramsOver("color:#000000");
+        params.softness = softness;
+        const Image out = compositeOver(pixels.view(), guided, params, nullptr, {});
         int largest = 0;
         for (int i = 4; i < 4 * row.width; ++i) {
             largest = std::max(largest, std::abs(int(out.row(0)[i]) - int(out.row(0)[i - 4])));
@@ -144,14 +144,14 @@ TEST(CompositePixel, HardlyDifferentMattesGiveHardlyDifferentColours) {
 class Blocks : public testing::Test {
 protected:
     Blocks() {
-        for (int y = 0; y < fields_.size.height; ++y) {
-            for (int x = 0; x < fields_.size.width; ++x) {
-                float* point = fields_.row(y) + std::ptrdiff_t(x) * field::kChannels;
+        for (int y = 0; y < guided_.size.height; ++y) {
+            for (int x = 0; x < guided_.size.width; ++x) {
+                float* point = guided_.row(y) + std::ptrdiff_t(x) * guided::kChannels;
                 const int block = x / 8 + y / 8 * 5;
                 for (int c = 0; c < 3; ++c) point[c] = block % 4 == 3 ? 0.0F : 0.2F * uniform() - 0.1F;
                 point[3] = block % 4 == 0 ? -0.2F : block % 4 == 1 ? 1.2F : block % 4 == 2 ? 0.5F : float(x % 2);
-                for (int c = field::kBlurred; c < field::kWrap; ++c) point[c] = uniform();
-                for (int c = field::kWrap; c < field::kChannels; ++c) point[c] = block % 3 == 0 ? 0.1F : 0.0F;
+                for (int c = guided::kBlurred; c < guided::kWrap; ++c) point[c] = uniform();
+                for (int c = guided::kWrap; c < guided::kChannels; ++c) point[c] = block % 3 == 0 ? 0.1F : 0.0F;
             }
         }
         for (Image* image : {&picture_, &plate_}) {
@@ -162,16 +162,16 @@ protected:
     }
     float uniform() { return float(random_() % 1024) / 1023; }
 
-    /// A channel of the field at a pixel.
+    /// A channel of the coefficients at a pixel.
     [[nodiscard]] float sample(int x, int y, int channel) const {
-        const Size points = fields_.size, pixels = picture_.size();
+        const Size points = guided_.size, pixels = picture_.size();
         const auto at = [](int i, int of, int count) {
             return std::clamp((float(i) + 0.5F) * float(of) / float(count) - 0.5F, 0.0F, float(of - 1));
         };
         const float across = at(x, points.width, pixels.width), down = at(y, points.height, pixels.height);
         const int left = int(across), top = int(down);
         const int right = std::min(left + 1, points.width - 1), below = std::min(top + 1, points.height - 1);
-        const auto value = [&](int px, int py) { return fields_.row(py)[px * field::kChannels + channel]; };
+        const auto value = [&](int px, int py) { return guided_.row(py)[px * guided::kChannels + channel]; };
         return mix(mix(value(left, top), value(left, below), down - float(top)),
                    mix(value(right, top), value(right, below), down - float(top)), across - float(left));
     }
@@ -180,15 +180,15 @@ protected:
         for (int c = 0; c < 3; ++c) sum += sample(x, y, c) * float(picture_.row(y)[4 * x + c]) / 255;
         return clampUnit(sum);
     }
-    [[nodiscard]] bool lit(int x, int y) const { return sample(x, y, field::kWrap) > 0; }
-    void behind(const Look& look, int x, int y, std::uint8_t* out) const {
-        const Background& background = look.background;
+    [[nodiscard]] bool lit(int x, int y) const { return sample(x, y, guided::kWrap) > 0; }
+    void behind(const CompositeParams& params, int x, int y, std::uint8_t* out) const {
+        const Background& background = params.background;
         const std::uint8_t color[3] = {background.color.r, background.color.g, background.color.b};
         const bool transparent = background.kind == Background::Kind::transparent;
         out[3] = transparent ? 0 : 255;
         for (int c = 0; c < 3; ++c) {
             if (background.kind == Background::Kind::blur) {
-                out[c] = transfer().encode(sample(x, y, field::kBlurred + c));
+                out[c] = transfer().encode(sample(x, y, guided::kBlurred + c));
             } else if (background.kind == Background::Kind::image) {
                 out[c] = plate_.row(y)[4 * x + c];
             } else {
@@ -197,19 +197,19 @@ protected:
         }
     }
     /// Of the pixels that are wholly on one side; how many there are of each is counted.
-    int worstDifference(const Look& look, int (&counts)[2]) const {
-        const bool pictured = look.background.kind == Background::Kind::image;
-        const Image out = compositeOver(picture_.view(), fields_, look, pictured ? &plate_ : nullptr, {});
-        const Edge edge = edgeOf(look.threshold, look.softness);
+    int worstDifference(const CompositeParams& params, int (&counts)[2]) const {
+        const bool pictured = params.background.kind == Background::Kind::image;
+        const Image out = compositeOver(picture_.view(), guided_, params, pictured ? &plate_ : nullptr, {});
+        const Edge edge = edgeOf(params.threshold, params.softness);
         int worst = 0;
         for (int y = 0; y < picture_.size().height; ++y) {
             for (int x = 0; x < picture_.size().width; ++x) {
                 const float found = alpha(x, y);
                 std::uint8_t wanted[4];
                 if (found == 0 || found < edge.low - 1e-5F) {
-                    behind(look, x, y, wanted);
+                    behind(params, x, y, wanted);
                     ++counts[0];
-                } else if (found >= edge.high + 1e-5F && (look.lightWrap == 0 || !lit(x, y))) {
+                } else if (found >= edge.high + 1e-5F && (params.lightWrap == 0 || !lit(x, y))) {
                     std::copy_n(picture_.row(y) + 4 * x, 4, wanted);
                     ++counts[1];
                 } else {
@@ -222,7 +222,7 @@ protected:
     }
 
     std::mt19937 random_{1};
-    Planes fields_ = Planes({40, 31}, field::kChannels);
+    Planes guided_ = Planes({40, 31}, guided::kChannels);
     Image picture_ = Image(Size{133, 101}, PixelFormat::rgba8), plate_ = Image(Size{133, 101}, PixelFormat::rgba8);
 };
 
@@ -230,12 +230,12 @@ TEST_F(Blocks, WhatIsWhollyOnOneSideIsNotMixed) {
     for (const char* background : {"blur:50", "color:#123456", "image:somewhere.png", "transparent"}) {
         for (const float softness : {0.0F, 0.6F, 0.9F}) {
             for (const float light : {0.0F, 0.5F}) {
-                Look look = lookOver(background);
-                look.softness = softness;
-                look.lightWrap = light;
-                if (look.background.kind == Background::Kind::transparent && light > 0) continue;  // nothing shines
+                CompositeParams params = paramsOver(background);
+                params.softness = softness;
+                params.lightWrap = light;
+                if (params.background.kind == Background::Kind::transparent && light > 0) continue;  // nothing shines
                 int counts[2] = {};
-                EXPECT_LE(worstDifference(look, counts), 1) << background << ", " << softness << ", " << light;
+                EXPECT_LE(worstDifference(params, counts), 1) << background << ", " << softness << ", " << light;
                 EXPECT_GT(counts[0], 2000);
                 EXPECT_GT(counts[1], 500);
             }
@@ -244,36 +244,36 @@ TEST_F(Blocks, WhatIsWhollyOnOneSideIsNotMixed) {
 }
 
 TEST_F(Blocks, ASideIsSureOnlyWhereEveryColourHasIt) {
-    Sides sides;
+    Trimap sides;
     const Edge edge = edgeOf(0.5F, 0.6F);
-    sides.find(fields_, edge, false);
-    EXPECT_EQ(sides.row(3)[3], Side::background);
-    EXPECT_EQ(sides.row(3)[11], Side::person);
-    EXPECT_EQ(sides.row(3)[7], Side::either) << "between two blocks";
-    EXPECT_EQ(sides.row(3)[19], Side::either);
-    sides.find(fields_, edge, true);
-    EXPECT_EQ(sides.row(3)[11], Side::person) << "no light comes here";
-    EXPECT_EQ(sides.row(11)[3], Side::person) << "nor here";
-    EXPECT_EQ(sides.row(11)[35], Side::either) << "here it does";
-    float* point = fields_.row(3) + std::ptrdiff_t(3) * field::kChannels;
+    sides.find(guided_, edge, false);
+    EXPECT_EQ(sides.row(3)[3], TrimapLabel::background);
+    EXPECT_EQ(sides.row(3)[11], TrimapLabel::foreground);
+    EXPECT_EQ(sides.row(3)[7], TrimapLabel::unknown) << "between two blocks";
+    EXPECT_EQ(sides.row(3)[19], TrimapLabel::unknown);
+    sides.find(guided_, edge, true);
+    EXPECT_EQ(sides.row(3)[11], TrimapLabel::foreground) << "no light comes here";
+    EXPECT_EQ(sides.row(11)[3], TrimapLabel::foreground) << "nor here";
+    EXPECT_EQ(sides.row(11)[35], TrimapLabel::unknown) << "here it does";
+    float* point = guided_.row(3) + std::ptrdiff_t(3) * guided::kChannels;
     point[0] = NAN;
-    sides.find(fields_, edge, false);
-    EXPECT_EQ(sides.row(3)[3], Side::either) << "what is no number tells nothing";
+    sides.find(guided_, edge, false);
+    EXPECT_EQ(sides.row(3)[3], TrimapLabel::unknown) << "what is no number tells nothing";
 }
 
 TEST_F(Composite, MixesInLinearLight) {
     // Half white over black is 188 in sRGB, not 128.
-    Planes fields({1, 1}, field::kChannels);
-    fields.values[3] = 0.5F;
+    Planes guided({1, 1}, guided::kChannels);
+    guided.values[3] = 0.5F;
     Image white(Size{1, 1}, PixelFormat::rgba8);
     std::fill_n(white.row(0), 4, std::uint8_t(255));
-    Look look = lookOver("color:#000000");
-    look.decontaminate = false;
-    EXPECT_EQ(compositeOver(white.view(), fields, look, nullptr, {}).row(0)[0], 188);
+    CompositeParams params = paramsOver("color:#000000");
+    params.decontaminate = false;
+    EXPECT_EQ(compositeOver(white.view(), guided, params, nullptr, {}).row(0)[0], 188);
 }
 
 TEST_F(Composite, TransparentGivesStraightAlphaAndThePersonsColour) {
-    const Image out = over(lookOver("transparent"));
+    const Image out = over(paramsOver("transparent"));
     for (int y = 0; y < 240; y += 3) {
         for (int x = 0; x < 320; x += 3) {
             const float alpha = scene_.alpha.row(y)[x];
@@ -287,13 +287,13 @@ TEST_F(Composite, TransparentGivesStraightAlphaAndThePersonsColour) {
 TEST_F(Composite, APhotosOwnTransparencyIsKept) {
     test::Scene scene = test::makeScene({64, 64});
     for (int x = 0; x < 64; ++x) scene.photo.row(32)[4 * x + 3] = 0;
-    Planes fields({64, 64}, field::kChannels);
-    for (std::size_t i = 0; i < 64 * 64; ++i) fields.values[i * field::kChannels + 3] = 1;
-    const Image out = compositeOver(scene.photo.view(), fields, lookOver("color:#ff0000"), nullptr, {});
+    Planes guided({64, 64}, guided::kChannels);
+    for (std::size_t i = 0; i < 64 * 64; ++i) guided.values[i * guided::kChannels + 3] = 1;
+    const Image out = compositeOver(scene.photo.view(), guided, paramsOver("color:#ff0000"), nullptr, {});
     EXPECT_EQ(out.row(32)[0], 255);
     EXPECT_EQ(out.row(32)[1], 0);
-    EXPECT_EQ(renderMatte(scene.photo.view(), fields, {}, {}).row(32)[5], 0);
-    EXPECT_EQ(renderMatte(scene.photo.view(), fields, {}, {}).row(31)[5], 255);
+    EXPECT_EQ(renderMatte(scene.photo.view(), guided, {}, {}).row(32)[5], 0);
+    EXPECT_EQ(renderMatte(scene.photo.view(), guided, {}, {}).row(31)[5], 255);
 }
 
 TEST_F(Composite, APictureStandsBehindThePerson) {
@@ -304,21 +304,21 @@ TEST_F(Composite, APictureStandsBehindThePerson) {
             std::copy_n(pixel, 4, plate.row(y) + 4 * x);
         }
     }
-    const Image out = over(lookOver("image:somewhere.png"), &plate);
+    const Image out = over(paramsOver("image:somewhere.png"), &plate);
     EXPECT_EQ(out.row(5)[4 * 9], 9);
     EXPECT_EQ(out.row(5)[4 * 9 + 1], 5);
 }
 
 TEST_F(Composite, BlurShowsTheRoomWithoutDetail) {
-    const Image out = over(lookOver("blur:50"));
+    const Image out = over(paramsOver("blur:50"));
     const std::uint8_t *photo = scene_.photo.row(10) + 4 * 20, *blurred = out.row(10) + 4 * 20;
     for (int c = 0; c < 3; ++c) EXPECT_NEAR(blurred[c], photo[c], 12);
 }
 
 TEST_F(Composite, AHardEdgeHasNothingBetween) {
-    Look look;
-    look.softness = 0;
-    const Image matte = renderMatte(scene_.photo.view(), fields_, look, {});
+    CompositeParams params;
+    params.softness = 0;
+    const Image matte = renderMatte(scene_.photo.view(), guided_, params, {});
     int between = 0;
     for (std::size_t i = 0; i < matte.bytes(); ++i) {
         const std::uint8_t value = matte.row(0)[i];
@@ -334,16 +334,16 @@ TEST_F(Composite, TakesBgrPicturesToo) {
             for (int c = 0; c < 3; ++c) bgr.row(y)[3 * x + c] = scene_.photo.row(y)[4 * x + 2 - c];
         }
     }
-    const Look look = lookOver("color:#123456");
-    const Image expected = over(look), out = compositeOver(bgr.view(), fields_, look, nullptr, {});
+    const CompositeParams params = paramsOver("color:#123456");
+    const Image expected = over(params), out = compositeOver(bgr.view(), guided_, params, nullptr, {});
     EXPECT_TRUE(std::equal(out.row(0), out.row(0) + out.bytes(), expected.row(0)));
 }
 
 TEST_F(Composite, AMirroredPersonIsTheSamePixelsMirrored) {
-    Look look = lookOver("blur:50");
-    const Image seen = over(look);
-    look.stand.mirrored = true;
-    const Image mirrored = over(look);
+    CompositeParams params = paramsOver("blur:50");
+    const Image seen = over(params);
+    params.transform.mirrored = true;
+    const Image mirrored = over(params);
     int worst = 0;
     for (int y = 0; y < 240; ++y) {
         for (int x = 0; x < 320; ++x) {
@@ -356,10 +356,10 @@ TEST_F(Composite, AMirroredPersonIsTheSamePixelsMirrored) {
 }
 
 TEST_F(Composite, AMovedPersonLeavesTheBackgroundBehind) {
-    Look look = lookOver("color:#0000ff");
-    look.stand.scale = 0.5F;
-    look.stand.x = 0.25F;
-    const Image out = over(look);
+    CompositeParams params = paramsOver("color:#0000ff");
+    params.transform.scale = 0.5F;
+    params.transform.x = 0.25F;
+    const Image out = over(params);
     const auto isBlue = [&](int x, int y) {
         const std::uint8_t* pixel = out.row(y) + 4 * x;
         return pixel[0] == 0 && pixel[1] == 0 && pixel[2] == 255;
@@ -373,14 +373,14 @@ TEST_F(Composite, AMovedPersonLeavesTheBackgroundBehind) {
 
 TEST_F(Composite, TheBlurredRoomFillsTheFrameWhereverThePersonStands) {
     const auto empty = [this](bool mirrored) {
-        Look look = lookOver("blur:50");
-        look.stand = {.mirrored = mirrored, .x = 1};  // nobody is in the picture
-        return over(look);
+        CompositeParams params = paramsOver("blur:50");
+        params.transform = {.mirrored = mirrored, .x = 1};  // nobody is in the picture
+        return over(params);
     };
     const Image room = empty(false);
-    Look look = lookOver("blur:50");
-    look.stand = {.scale = 0.5F, .x = 0.1F};
-    const Image smaller = over(look);
+    CompositeParams params = paramsOver("blur:50");
+    params.transform = {.scale = 0.5F, .x = 0.1F};
+    const Image smaller = over(params);
     for (const auto& [x, y] : {std::pair(10, 10), {300, 60}, {20, 200}, {60, 230}}) {
         EXPECT_TRUE(std::equal(room.row(y) + 4 * x, room.row(y) + 4 * x + 4, smaller.row(y) + 4 * x)) << x << " " << y;
     }
@@ -389,12 +389,12 @@ TEST_F(Composite, TheBlurredRoomFillsTheFrameWhereverThePersonStands) {
 }
 
 TEST_F(Composite, LightOfTheBackgroundFallsOnTheEdgeAlone) {
-    Look look = lookOver("color:#ffffff");
-    const Image plain = over(look);
-    look.lightWrap = 0.7F;
+    CompositeParams params = paramsOver("color:#ffffff");
+    const Image plain = over(params);
+    params.lightWrap = 0.7F;
     RefineScratch scratch;
-    wrapLight(scene_.alpha, wrapSource(look, nullptr), fields_, scratch);
-    const Image lit = over(look);
+    wrapLight(scene_.alpha, wrapSource(params, nullptr), guided_, scratch);
+    const Image lit = over(params);
     // The body's left edge at half height, and its middle.
     int edge = 0, darker = 0;
     for (int y = 0; y < 240; ++y) {
@@ -407,11 +407,11 @@ TEST_F(Composite, LightOfTheBackgroundFallsOnTheEdgeAlone) {
     EXPECT_EQ(darker, 0);
     const std::uint8_t *middle = lit.row(200) + 4 * 160, *before = plain.row(200) + 4 * 160;
     EXPECT_TRUE(std::equal(middle, middle + 4, before)) << "deep inside nothing of it is seen";
-    look.background = parseBackground("color:#000000");
-    wrapLight(scene_.alpha, wrapSource(look, nullptr), fields_, scratch);
-    const Image dark = over(look);
-    look.lightWrap = 0;
-    const Image off = over(look);
+    params.background = parseBackground("color:#000000");
+    wrapLight(scene_.alpha, wrapSource(params, nullptr), guided_, scratch);
+    const Image dark = over(params);
+    params.lightWrap = 0;
+    const Image off = over(params);
     EXPECT_TRUE(std::equal(dark.row(0), dark.row(0) + dark.bytes(), off.row(0))) << "black gives no light";
 }
 
@@ -424,7 +424,7 @@ TEST(Wrapped, BrightensTowardWhite) {
 TEST_F(Composite, StopsWhenAsked) {
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_THROW(compositeOver(scene_.photo.view(), fields_, {}, nullptr, stop.get_token()), Cancelled);
+    EXPECT_THROW(compositeOver(scene_.photo.view(), guided_, {}, nullptr, stop.get_token()), Cancelled);
 }
 
 }  // namespace

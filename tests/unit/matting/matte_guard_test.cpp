@@ -89,7 +89,7 @@ class GuardedLive : public testing::Test {
 protected:
     MatteFault show(const std::shared_ptr<const Image>& image, float covered) {
         share_ = covered;
-        engine_.submit({image, 0, {}}, look_);
+        engine_.submit({image, 0, {}}, params_);
         Output output = engine_.take();
         shown_ = output.picture->image();
         return output.matteFault;
@@ -104,10 +104,10 @@ protected:
     }
 
     float share_ = 0;
-    Look look_ = [] {
-        Look look;
-        look.background = parseBackground("color:#00b140");
-        return look;
+    CompositeParams params_ = [] {
+        CompositeParams params;
+        params.background = parseBackground("color:#00b140");
+        return params;
     }();
     CpuEngine engine_{std::make_unique<test::PaintedNetwork>([this](const Planes&, Planes& alpha) {
                           for (std::size_t i = 0; i < alpha.values.size(); ++i) {
@@ -154,7 +154,7 @@ TEST_F(GuardedLive, AFailureInMidSourceDoesNotMakeTheRoomBelievable) {
 TEST_F(GuardedLive, AnotherSourceBeginsAnew) {
     ASSERT_EQ(show(person(0), 0.4F), MatteFault::none);
     ASSERT_EQ(show(person(1), 1), MatteFault::everything);
-    engine_.forget();
+    engine_.reset();
     EXPECT_EQ(show(person(2), 1), MatteFault::none);
 }
 

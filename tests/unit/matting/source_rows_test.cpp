@@ -79,24 +79,24 @@ TEST(FrameShrinker, GivesWhatTheResamplingOfPhotosGives) {
     }
 }
 
-TEST(Place, AsSeenIsExactlyThat) {
-    const Place place = placeOf(false, 1, 0, 0);
-    EXPECT_EQ(seenAt(place.perX, place.fromX, 777, 1280), 777);
-    EXPECT_EQ(seenAt(place.perY, place.fromY, 0, 720), 0);
+TEST(InverseMapping, AsSeenIsExactlyThat) {
+    const InverseMapping mapping = inverseMapping(false, 1, 0, 0);
+    EXPECT_EQ(seenAt(mapping.perX, mapping.fromX, 777, 1280), 777);
+    EXPECT_EQ(seenAt(mapping.perY, mapping.fromY, 0, 720), 0);
 }
 
-TEST(Place, MirroredIsExactlyTheOtherPixel) {
-    const Place place = placeOf(true, 1, 0, 0);
-    for (const int x : {0, 5, 640, 1279}) EXPECT_EQ(seenAt(place.perX, place.fromX, x, 1280), 1279 - x);
-    EXPECT_EQ(seenAt(place.perY, place.fromY, 9, 720), 9) << "never upside down";
+TEST(InverseMapping, MirroredIsExactlyTheOtherPixel) {
+    const InverseMapping mapping = inverseMapping(true, 1, 0, 0);
+    for (const int x : {0, 5, 640, 1279}) EXPECT_EQ(seenAt(mapping.perX, mapping.fromX, x, 1280), 1279 - x);
+    EXPECT_EQ(seenAt(mapping.perY, mapping.fromY, 9, 720), 9) << "never upside down";
 }
 
-TEST(Place, GrowsAboutTheMiddleOfTheLowerEdgeThenMoves) {
-    const Place half = placeOf(false, 0.5F, 0, 0);
+TEST(InverseMapping, GrowsAboutTheMiddleOfTheLowerEdgeThenMoves) {
+    const InverseMapping half = inverseMapping(false, 0.5F, 0, 0);
     EXPECT_NEAR(seenAt(half.perY, half.fromY, 99, 100), 98.5, 1e-3) << "the feet stay";
     EXPECT_NEAR(seenAt(half.perY, half.fromY, 50, 100), 0.5, 1e-3) << "the head comes down to the middle";
     EXPECT_NEAR(seenAt(half.perX, half.fromX, 50, 100), 50.5, 1e-3) << "the middle stays";
-    const Place moved = placeOf(false, 1, 0.25F, -0.5F);
+    const InverseMapping moved = inverseMapping(false, 1, 0.25F, -0.5F);
     EXPECT_NEAR(seenAt(moved.perX, moved.fromX, 75, 100), 50, 1e-3) << "to the right";
     EXPECT_NEAR(seenAt(moved.perY, moved.fromY, 10, 100), 60, 1e-3) << "up";
     EXPECT_EQ(shownAt(moved.perX, moved.fromX, 50, 100, 100), 75) << "and back";
@@ -105,7 +105,7 @@ TEST(Place, GrowsAboutTheMiddleOfTheLowerEdgeThenMoves) {
 TEST(PlacedRows, AMirroredPictureIsTheSamePixels) {
     const Image image = card({61, 9});
     PlacedRows rows;
-    rows.prepare(image.size(), placeOf(true, 1, 0, 0));
+    rows.prepare(image.size(), inverseMapping(true, 1, 0, 0));
     for (int y = 0; y < 9; ++y) {
         const std::uint8_t* row = rows.row(image.view(), y);
         for (int x = 0; x < 61; ++x) {
@@ -117,13 +117,13 @@ TEST(PlacedRows, AMirroredPictureIsTheSamePixels) {
 TEST(PlacedRows, WhereNothingWasSeenItIsTransparent) {
     const Image image = card({60, 40});
     PlacedRows rows;
-    rows.prepare(image.size(), placeOf(false, 0.5F, 0, 0));
+    rows.prepare(image.size(), inverseMapping(false, 0.5F, 0, 0));
     EXPECT_EQ(rows.row(image.view(), 5)[4 * 30 + 3], 0) << "above the head";
     const std::uint8_t* row = rows.row(image.view(), 30);
     EXPECT_EQ(row[4 * 2 + 3], 0) << "to the left";
     EXPECT_EQ(row[4 * 30 + 3], 255);
-    EXPECT_NEAR(row[4 * 30], 4 * seenAt(2, placeOf(false, 0.5F, 0, 0).fromX, 30, 60), 1);
-    EXPECT_NEAR(row[4 * 30 + 1], 4 * seenAt(2, placeOf(false, 0.5F, 0, 0).fromY, 30, 40), 1);
+    EXPECT_NEAR(row[4 * 30], 4 * seenAt(2, inverseMapping(false, 0.5F, 0, 0).fromX, 30, 60), 1);
+    EXPECT_NEAR(row[4 * 30 + 1], 4 * seenAt(2, inverseMapping(false, 0.5F, 0, 0).fromY, 30, 40), 1);
 }
 
 TEST(PlacedRows, WhatIsTransparentHasNoSay) {
@@ -131,7 +131,7 @@ TEST(PlacedRows, WhatIsTransparentHasNoSay) {
     const std::uint8_t pixels[8] = {200, 0, 0, 255, 0, 255, 0, 0};
     std::copy_n(pixels, 8, image.row(0));
     PlacedRows rows;
-    rows.prepare(image.size(), placeOf(false, 2, 0, 0));
+    rows.prepare(image.size(), inverseMapping(false, 2, 0, 0));
     for (int x = 0; x < 2; ++x) EXPECT_EQ(rows.row(image.view(), 0)[4 * x + 1], 0);
     EXPECT_EQ(rows.row(image.view(), 0)[0], 200);
 }

@@ -66,7 +66,7 @@ TEST(BackgroundFile, SaysWhatItCantShow) {
             from(folder / name);
             ADD_FAILURE() << name << " was read";
         } catch (const Error& error) {
-            EXPECT_EQ(error.area, Area::input);
+            EXPECT_EQ(error.category, ErrorCategory::input);
             EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
             EXPECT_NE(std::string(error.what()).find(": "), std::string::npos) << error.what();
         }

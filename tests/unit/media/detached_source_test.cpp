@@ -111,7 +111,7 @@ TEST_F(Detached, GivesWhatItsSourceGives) {
 TEST_F(Detached, FaultsComeThrough) {
     EXPECT_THROW((void)openDetached(
                      [](const std::stop_token&) -> std::unique_ptr<FrameSource> {
-                         throw Error(Area::source, "Nothing comes: try again.");
+                         throw Error(ErrorCategory::source, "Nothing comes: try again.");
                      },
                      {}),
                  Error);
@@ -164,7 +164,7 @@ TEST_F(Detached, AnotherSourceStartsWhileTheFirstHangs) {
         feed.push();
         EXPECT_TRUE(eventually([&] {
             const auto live = pipeline.newest();
-            return live && !live->curtain;
+            return live && !live->placeholder;
         }));
         pipeline.start([this](PixelMemory, const std::stop_token& end) { return openSlow(network, end); });
         network->opening.awaitWaiting(2);

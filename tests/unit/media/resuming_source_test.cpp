@@ -34,7 +34,7 @@ private:
 };
 
 Error gone(const char* sentence = "It was unplugged.") {
-    return {Area::source, sentence};
+    return {ErrorCategory::source, sentence};
 }
 
 /// Answers each attempt to open with the next of a list, and keeps what people are told.
@@ -149,11 +149,11 @@ TEST(ResumingSource, StopsWhileTheSourceStarts) {
 
 TEST(ResumingSource, WhatIsNoLossIsThrown) {
     Script script;
-    script.frames(1, Error(Area::input, "The video changes its size."));
+    script.frames(1, Error(ErrorCategory::input, "The video changes its size."));
     auto source = script.source();
     ASSERT_TRUE(source.read({}));
     EXPECT_THROW((void)source.read({}), Error);
-    script.refusal(Error(Area::usage, "No such camera format."));
+    script.refusal(Error(ErrorCategory::usage, "No such camera format."));
     auto other = script.source();
     EXPECT_THROW((void)other.read({}), Error);
     EXPECT_TRUE(script.told.empty());

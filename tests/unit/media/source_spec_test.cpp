@@ -65,7 +65,7 @@ TEST(SourceSpec, RefusesWithASentence) {
             (void)parseSource(text);
             ADD_FAILURE() << text << " is taken";
         } catch (const Error& error) {
-            EXPECT_EQ(error.area, Area::usage) << text;
+            EXPECT_EQ(error.category, ErrorCategory::usage) << text;
             EXPECT_TRUE(std::string(error.what()).ends_with('.')) << error.what();
         }
     }

@@ -26,7 +26,7 @@ std::string refusal(const std::vector<std::uint8_t>& bytes) {
     try {
         parse(bytes);
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::model);
+        EXPECT_EQ(error.category, ErrorCategory::model);
         EXPECT_NE(std::string(error.what()).find("'file'"), std::string::npos) << "the sentence names the file";
         return error.what();
     }

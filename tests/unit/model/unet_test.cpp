@@ -27,7 +27,7 @@ std::string refusal(const ModelTensors& tensors, const test::Metadata& metadata 
     try {
         load(tensors, metadata);
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::model);
+        EXPECT_EQ(error.category, ErrorCategory::model);
         return error.what();
     }
     return "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small parts of the live path: the curtain, the newest samples, the trace.
+// The small parts of the live path: the placeholder, the newest samples, the trace.
 #include <array>
 #include <csignal>
 #include <fstream>
@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "inference/core/error.h"
-#include "inference/pipeline/curtain.h"
+#include "inference/pipeline/privacy_placeholder.h"
 #include "inference/pipeline/recent.h"
 #include "inference/pipeline/statistics.h"
 #include "inference/pipeline/trace.h"
@@ -107,39 +107,39 @@ TEST(LiveMeter, AFrameThatIsShownAgainHasNoLatency) {
     EXPECT_EQ(statistics.latency.ms.most, 40);
 }
 
-TEST(Curtain, IsTheBackgroundWithoutTheRoom) {
-    Curtain curtain;
+TEST(PrivacyPlaceholder, IsTheBackgroundWithoutTheRoom) {
+    PrivacyPlaceholder placeholder;
     Background background;
     background.kind = Background::Kind::color;
     background.color = {1, 2, 3};
-    const auto color = curtain.over(background, {4, 2});
+    const auto color = placeholder.over(background, {4, 2});
     EXPECT_EQ(firstPixel(*color)[2], 3);
     EXPECT_EQ(firstPixel(*color)[3], 255);
 
     background.kind = Background::Kind::transparent;
-    EXPECT_EQ(firstPixel(*curtain.over(background, {4, 2}))[3], 0);
+    EXPECT_EQ(firstPixel(*placeholder.over(background, {4, 2}))[3], 0);
 
     auto red = std::make_shared<Image>(Size{2, 2}, PixelFormat::rgba8);
     for (int i = 0; i < 16; ++i) red->row(0)[i] = i % 4 == 0 || i % 4 == 3 ? 255 : 0;
     background.kind = Background::Kind::image;
     background.image = red;
-    const auto picture = curtain.over(background, {4, 2});
+    const auto picture = placeholder.over(background, {4, 2});
     EXPECT_EQ(firstPixel(*picture)[0], 255);
     EXPECT_EQ(firstPixel(*picture)[1], 0);
 
     background.kind = Background::Kind::blur;  // the blurred room is the room still
-    const auto blur = curtain.over(background, {4, 2});
+    const auto blur = placeholder.over(background, {4, 2});
     EXPECT_LT(firstPixel(*blur)[0], 64);
     EXPECT_EQ(firstPixel(*blur)[3], 255);
 }
 
-TEST(Curtain, IsMadeAnewOnlyWhenItLooksDifferent) {
-    Curtain curtain;
+TEST(PrivacyPlaceholder, IsMadeAnewOnlyWhenItLooksDifferent) {
+    PrivacyPlaceholder placeholder;
     Background blur;
-    const auto first = curtain.over(blur, {4, 2});
+    const auto first = placeholder.over(blur, {4, 2});
     blur.blurStrength = 80;
-    EXPECT_EQ(curtain.over(blur, {4, 2}), first);
-    EXPECT_NE(curtain.over(blur, {5, 2}), first);
+    EXPECT_EQ(placeholder.over(blur, {4, 2}), first);
+    EXPECT_NE(placeholder.over(blur, {5, 2}), first);
 }
 
 TEST(Recent, GivesPercentilesOfTheNewestByTheNearestRank) {

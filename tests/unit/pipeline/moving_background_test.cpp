@@ -33,14 +33,14 @@ std::unique_ptr<Engine> cpuEngine() {
 }
 
 /// Nobody is seen, so that a composite is the background alone.
-Look nobody() {
-    Look look;
-    look.background.kind = Background::Kind::image;
-    look.background.color = {1, 2, 3};
-    look.background.moving = true;
-    look.threshold = 1;
-    look.softness = 0;
-    return look;
+CompositeParams nobody() {
+    CompositeParams params;
+    params.background.kind = Background::Kind::image;
+    params.background.color = {1, 2, 3};
+    params.background.moving = true;
+    params.threshold = 1;
+    params.softness = 0;
+    return params;
 }
 
 Frame grey(Size size, std::uint64_t number) {
@@ -57,12 +57,12 @@ std::shared_ptr<const Image> red(int level) {
 
 TEST(MovingBackground, EachFrameOnTheCpuStandsBeforeItsOwnPicture) {
     const auto engine = cpuEngine();
-    Look look = nobody();
+    CompositeParams params = nobody();
     for (const Placement placement : {Placement::fill, Placement::fit, Placement::stretch}) {
-        look.background.placement = placement;
+        params.background.placement = placement;
         for (int level = 10; level < 250; level += 60) {
-            look.background.image = red(level);
-            engine->submit(grey({48, 48}, std::uint64_t(level)), look);
+            params.background.image = red(level);
+            engine->submit(grey({48, 48}, std::uint64_t(level)), params);
             const auto shown = engine->take().picture->image();
             const std::uint8_t* middle = shown->row(24) + std::ptrdiff_t(4) * 24;
             EXPECT_NEAR(middle[0], level, 1);
@@ -74,16 +74,16 @@ TEST(MovingBackground, EachFrameOnTheCpuStandsBeforeItsOwnPicture) {
 
 TEST(MovingBackground, ThePictureIsLaidAgainOnlyWhenItIsAnother) {
     const auto engine = cpuEngine();
-    Look look = nobody();
-    look.background.image = red(100);
+    CompositeParams params = nobody();
+    params.background.image = red(100);
     const auto laid = [&](std::uint64_t number) {
-        engine->submit(grey({48, 48}, number), look);
+        engine->submit(grey({48, 48}, number), params);
         const StageTimes times = engine->take().times;
         return std::ranges::find(times, "plate", &StageTime::name) != times.end();
     };
     EXPECT_TRUE(laid(0));
     EXPECT_FALSE(laid(1));
-    look.background.image = red(101);
+    params.background.image = red(101);
     EXPECT_TRUE(laid(2));
     EXPECT_FALSE(laid(3));
 }
@@ -93,8 +93,8 @@ struct MovingLive : ::testing::Test {
     test::FrameFeed feed;
     Pipeline pipeline{cpuEngine, [] {}};
 
-    void start(const Look& look) {
-        pipeline.setLook(look);
+    void start(const CompositeParams& params) {
+        pipeline.setParams(params);
         pipeline.start([this](PixelMemory, std::stop_token) { return feed.open(); });
     }
     /// The picture of one more frame from the camera.
@@ -103,14 +103,14 @@ struct MovingLive : ::testing::Test {
         feed.push(64, 48);
         EXPECT_TRUE(eventually([&] { return pipeline.statistics().framesOut > before; }));
         const auto live = pipeline.newest();
-        return live && !live->curtain ? live->picture->image() : nullptr;
+        return live && !live->placeholder ? live->picture->image() : nullptr;
     }
 };
 
 TEST_F(MovingLive, FramesStandBeforeTheVideosNewest) {
-    Look look = nobody();
-    look.background.imagePath = test::writeVideo(folder / "a.mp4", 5, 50).string();
-    start(look);
+    CompositeParams params = nobody();
+    params.background.imagePath = test::writeVideo(folder / "a.mp4", 5, 50).string();
+    start(params);
     std::set<int> seen;
     EXPECT_TRUE(eventually([&] {
         const auto shown = next();
@@ -123,9 +123,9 @@ TEST_F(MovingLive, FramesStandBeforeTheVideosNewest) {
 }
 
 TEST_F(MovingLive, BeforeTheVideosFirstFrameTheColourIsShownAndWhatIsWrongIsSaid) {
-    Look look = nobody();
-    look.background.imagePath = (folder / "none.mp4").string();
-    start(look);
+    CompositeParams params = nobody();
+    params.background.imagePath = (folder / "none.mp4").string();
+    start(params);
     for (int i = 0; i < 3; ++i) {
         const auto shown = next();
         ASSERT_TRUE(shown);
@@ -136,14 +136,14 @@ TEST_F(MovingLive, BeforeTheVideosFirstFrameTheColourIsShownAndWhatIsWrongIsSaid
         (void)next();
         return pipeline.status().backgroundProblem.find("none.mp4") != std::string::npos;
     }));
-    look.background = {};
-    pipeline.setLook(look);
+    params.background = {};
+    pipeline.setParams(params);
     (void)next();
     EXPECT_EQ(pipeline.status().backgroundProblem, "");
 }
 
 TEST_F(MovingLive, TheVideosThreadsEndWithTheSourceOrTheBackground) {
-    Look color;
+    CompositeParams color;
     color.background = parseBackground("color:#102030");
     start(color);
     (void)next();
@@ -154,17 +154,17 @@ TEST_F(MovingLive, TheVideosThreadsEndWithTheSourceOrTheBackground) {
         looks = now == std::exchange(before, now) ? looks + 1 : 0;
         return looks == 300;
     }));
-    Look moving = nobody();
+    CompositeParams moving = nobody();
     moving.background.imagePath = test::writeVideo(folder / "a.mp4", 5, 25).string();
     const auto plays = [&] {
         const auto shown = next();
         return shown && videoFrameIn(*shown) >= 0 && threadsOfProcess() > before;
     };
-    pipeline.setLook(moving);
+    pipeline.setParams(moving);
     EXPECT_TRUE(eventually(plays));
-    pipeline.setLook(color);
+    pipeline.setParams(color);
     EXPECT_TRUE(eventually([&] { return threadsOfProcess() == before; }));
-    pipeline.setLook(moving);
+    pipeline.setParams(moving);
     EXPECT_TRUE(eventually(plays));
     pipeline.stop();
     EXPECT_TRUE(eventually([&] { return threadsOfProcess() == before; }));

@@ -32,10 +32,10 @@ struct Live : ::testing::Test {
     Pipeline pipeline{[this] { return test::scriptedEngine(script); }, [this] { ++news; }};
 
     Live() {
-        Look look;
-        look.background.kind = Background::Kind::color;
-        look.background.color = {10, 20, 30};
-        pipeline.setLook(look);
+        CompositeParams params;
+        params.background.kind = Background::Kind::color;
+        params.background.color = {10, 20, 30};
+        pipeline.setParams(params);
     }
     void start() {
         pipeline.start([this](PixelMemory, std::stop_token) { return feed.open(); });
@@ -43,13 +43,13 @@ struct Live : ::testing::Test {
     [[nodiscard]] bool shows(int number) const {
         return eventually([&] {
             const auto live = pipeline.newest();
-            return live && !live->curtain && numberIn(*live->picture) == number;
+            return live && !live->placeholder && numberIn(*live->picture) == number;
         });
     }
     /// The background alone.
-    [[nodiscard]] bool showsCurtain() const {
+    [[nodiscard]] bool showsPlaceholder() const {
         const auto live = pipeline.newest();
-        if (!live || !live->curtain) return false;
+        if (!live || !live->placeholder) return false;
         const std::uint8_t* pixel = live->picture->image()->row(0);
         return pixel[0] == 10 && pixel[1] == 20 && pixel[2] == 30 && pixel[3] == 255;
     }
@@ -125,7 +125,7 @@ TEST_F(Live, ShowsTheBackgroundAloneBeforeTheFirstMatte) {
     feed.push();
     start();
     EXPECT_TRUE(eventually([&] { return pipeline.newest() != nullptr; }));
-    EXPECT_TRUE(showsCurtain());
+    EXPECT_TRUE(showsPlaceholder());
     EXPECT_TRUE(shows(0));
 }
 
@@ -137,10 +137,10 @@ TEST_F(Live, ThePanicKeyHidesThePersonAtOnceEvenWhileTheEngineStalls) {
     feed.push();
     ASSERT_TRUE(eventually([&] { return script.submitted == 2; }));
     pipeline.hidePerson(true);
-    EXPECT_TRUE(showsCurtain());
+    EXPECT_TRUE(showsPlaceholder());
     EXPECT_TRUE(pipeline.status().personHidden);
     EXPECT_TRUE(eventually([&] { return pipeline.statistics().framesOut == 2; }));
-    EXPECT_TRUE(showsCurtain());
+    EXPECT_TRUE(showsPlaceholder());
     pipeline.hidePerson(false);
     EXPECT_EQ(pipeline.newest()->frame, 1U);
 }
@@ -165,7 +165,7 @@ TEST_F(Live, WithoutAnyUsableMatteTheBackgroundAloneIsShown) {
     start();
     feed.push();
     ASSERT_TRUE(eventually([&] { return pipeline.statistics().matteFailures == 1; }));
-    EXPECT_TRUE(showsCurtain());
+    EXPECT_TRUE(showsPlaceholder());
 }
 
 TEST_F(Live, AnEngineThatThrowsIsToldAndTheNextFrameGoesOn) {
@@ -191,7 +191,7 @@ TEST_F(Live, AnEngineThatCantBeMadeIsTriedAgainWithTheNextSource) {
         eventually([&] { return pipeline.status().engineProblem == "The scripted model is damaged: get another."; }));
     feed.push();
     ASSERT_TRUE(eventually([&] { return pipeline.newest() != nullptr; }));
-    EXPECT_TRUE(showsCurtain());
+    EXPECT_TRUE(showsPlaceholder());
     script.failMaking = false;
     start();
     feed.push();
@@ -215,7 +215,7 @@ TEST_F(Live, ALostSourceIsOpenedAgainUntilItIsBack) {
     feed.lose("The camera is gone: plug it in again.");
     ASSERT_TRUE(eventually([&] { return pipeline.status().sourceProblem == "The camera is gone: plug it in again."; }));
     EXPECT_EQ(pipeline.status().state, State::lost);
-    EXPECT_EQ(pipeline.status().sourceArea, Area::source);
+    EXPECT_EQ(pipeline.status().sourceCategory, ErrorCategory::source);
     feed.push();
     ASSERT_TRUE(shows(1));
     EXPECT_EQ(pipeline.newest()->frame, 1U);  // its numbers go on
@@ -228,13 +228,13 @@ TEST_F(Live, AFileThatCantBeReadIsNotTriedAgain) {
     std::atomic<int> opened = 0;
     pipeline.start([&opened](PixelMemory, std::stop_token) -> std::unique_ptr<FrameSource> {
         ++opened;
-        throw Error(Area::input, "clip.mp4 is no video: choose another.");
+        throw Error(ErrorCategory::input, "clip.mp4 is no video: choose another.");
     });
     ASSERT_TRUE(eventually([&] { return pipeline.status().state == State::ended; }));
     EXPECT_EQ(pipeline.status().sourceProblem, "clip.mp4 is no video: choose another.");
     std::this_thread::sleep_for(400ms);
     EXPECT_EQ(opened, 1);
-    EXPECT_EQ(pipeline.status().sourceArea, Area::input);
+    EXPECT_EQ(pipeline.status().sourceCategory, ErrorCategory::input);
 }
 
 TEST_F(Live, FramesMayChangeTheirSize) {
@@ -254,9 +254,9 @@ TEST_F(Live, AnEndedFileKeepsItsLastPictureAndFollowsTheLook) {
     feed.end();
     ASSERT_TRUE(eventually([&] { return pipeline.status().state == State::ended; }));
     ASSERT_TRUE(shows(0));
-    Look look;
-    look.threshold = 0.9F;
-    pipeline.setLook(look);
+    CompositeParams params;
+    params.threshold = 0.9F;
+    pipeline.setParams(params);
     EXPECT_TRUE(eventually([&] { return script.submitted == 2; }));
     EXPECT_TRUE(shows(0));
 }
@@ -267,9 +267,9 @@ TEST_F(Live, OnlyTheFirstPictureOfAFrameCountsAsItsLatency) {
     ASSERT_TRUE(shows(0));
     pipeline.presented(*pipeline.newest(), 1);
     const auto first = pipeline.newest();
-    Look look;
-    look.threshold = 0.9F;
-    pipeline.setLook(look);  // while no newer frame comes
+    CompositeParams params;
+    params.threshold = 0.9F;
+    pipeline.setParams(params);  // while no newer frame comes
     ASSERT_TRUE(eventually([&] { return pipeline.newest() != first; }));
     pipeline.presented(*pipeline.newest(), 1);
     EXPECT_EQ(pipeline.statistics().framesPresented, 2U);
@@ -289,7 +289,7 @@ TEST_F(Live, AnotherSourceBeginsWithoutWhatTheFirstLeft) {
     feed.push();
     ASSERT_TRUE(shows(0));
     pipeline.start([this](PixelMemory, std::stop_token) { return other.open(); });
-    EXPECT_TRUE(!pipeline.newest() || pipeline.newest()->curtain);
+    EXPECT_TRUE(!pipeline.newest() || pipeline.newest()->placeholder);
     feed.push();  // nobody reads it any more
     other.push();
     ASSERT_TRUE(shows(0));
@@ -351,9 +351,9 @@ TEST_F(Live, LayersAndTimesBeginAnewWithFineDetail) {
         ASSERT_TRUE(shows(i));
     }
     ASSERT_EQ(pipeline.statistics().layers[0].flops, 100);
-    Look fine;
+    CompositeParams fine;
     fine.fineDetail = true;
-    pipeline.setLook(fine);
+    pipeline.setParams(fine);
     EXPECT_TRUE(eventually([&] {
         feed.push();
         return pipeline.statistics().layers[0].flops == 400;
@@ -364,7 +364,7 @@ TEST_F(Live, LayersAndTimesBeginAnewWithFineDetail) {
 
 TEST_F(Live, ACutoutIsHandedOutAndNeverShown) {
     std::atomic<bool> seenThrough = false;
-    const auto look = [&] {
+    const auto params = [&] {
         const auto live = pipeline.newest();
         if (live && live->picture->image()->row(0)[3] != 255) seenThrough = true;
     };
@@ -379,7 +379,7 @@ TEST_F(Live, ACutoutIsHandedOutAndNeverShown) {
         feed.push();
         std::shared_ptr<const LivePicture> cutout;
         ASSERT_TRUE(eventually([&] {
-            look();
+            params();
             return (cutout = pipeline.takeCutout()) != nullptr;
         }));
         EXPECT_EQ(cutout->picture->image()->row(0)[3], 128);
@@ -387,7 +387,7 @@ TEST_F(Live, ACutoutIsHandedOutAndNeverShown) {
     }
     feed.push();
     EXPECT_TRUE(shows(21));
-    look();
+    params();
     EXPECT_FALSE(seenThrough);
 }
 

@@ -60,11 +60,11 @@ public:
         failIf(faults_.fetches != kNever);
         return works_->cutOut(std::move(source), std::move(stop));
     }
-    Output composite(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override {
-        return works_->composite(cutout, look, size, std::move(stop));
+    Output composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override {
+        return works_->composite(cutout, params, size, std::move(stop));
     }
-    Image matte(Cutout& cutout, const Look& look, Size size, std::stop_token stop) override {
-        return works_->matte(cutout, look, size, std::move(stop));
+    Image matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override {
+        return works_->matte(cutout, params, size, std::move(stop));
     }
     [[nodiscard]] PixelMemory frameMemory() const override {
         return {[](std::size_t bytes) {
@@ -78,7 +78,7 @@ public:
     }
     static inline int frames = 0, mostFrames = 0;  ///< in its memory
     [[nodiscard]] int slots() const override { return 3; }
-    void submit(const Frame& frame, const Look& look) override { waiting_.emplace_back(frame, look); }
+    void submit(const Frame& frame, const CompositeParams& params) override { waiting_.emplace_back(frame, params); }
     Output take() override {
         failIf(taken_ >= faults_.takes);
         works_->submit(waiting_.front().first, waiting_.front().second);
@@ -91,7 +91,7 @@ public:
         return output;
     }
     void drop() override { waiting_.clear(); }
-    void forget() override { waiting_.clear(); }
+    void reset() override { waiting_.clear(); }
     [[nodiscard]] std::vector<LayerInfo> layers() const override { return {}; }
     void timeLayers(bool) override {}
 
@@ -101,23 +101,23 @@ private:
     }
     Faults faults_;
     std::unique_ptr<Engine> works_ = smallEngine();
-    std::deque<std::pair<Frame, Look>> waiting_;
+    std::deque<std::pair<Frame, CompositeParams>> waiting_;
     int taken_ = 0;
 };
 
 /// Nobody is seen, or everybody: the composite is the background alone, or the video.
-Look nobody(const std::string& background) {
-    Look look;
-    look.background = parseBackground(background);
-    look.threshold = 1;
-    look.softness = 0;
-    return look;
+CompositeParams nobody(const std::string& background) {
+    CompositeParams params;
+    params.background = parseBackground(background);
+    params.threshold = 1;
+    params.softness = 0;
+    return params;
 }
-Look everybody(const std::string& background) {
-    Look look = nobody(background);
-    look.threshold = 0;
-    look.decontaminate = look.removeSpecks = false;
-    return look;
+CompositeParams everybody(const std::string& background) {
+    CompositeParams params = nobody(background);
+    params.threshold = 0;
+    params.decontaminate = params.removeSmallRegions = false;
+    return params;
 }
 
 /// Which of writeVideo()'s frames each picture of a video is.
@@ -163,9 +163,9 @@ TEST_F(VideoExportTest, WritesEveryFrameAtItsTime) {
 TEST_F(VideoExportTest, ShowsTheBackgroundsFrameOfThatTime) {
     const auto input = test::writeVideo(at("in.mp4"), 12, 25);
     test::writeVideo(at("behind.mp4"), 4, 12.5);
-    Look look = nobody("video:" + at("behind.mp4").string());
-    readBackground(look.background);
-    run({input, at("out.mp4"), look});
+    CompositeParams params = nobody("video:" + at("behind.mp4").string());
+    readBackground(params.background);
+    run({input, at("out.mp4"), params});
     EXPECT_EQ(framesIn(at("out.mp4")), (std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3, 0, 0, 1, 1}));
 }
 
@@ -239,9 +239,9 @@ TEST_F(VideoExportTest, SaysWhatIsMissingOfTheVideoBehind) {
     const auto input = test::writeVideo(at("in.mp4"), 12, 25);
     const auto whole = test::readBytes(test::writeVideo(at("whole.avi"), 40, 80));
     test::writeBytes(at("behind.avi"), std::span(whole).first(whole.size() / 2));
-    Look look = nobody("video:" + at("behind.avi").string());
-    readBackground(look.background);
-    const auto result = run({input, at("out.mp4"), look});
+    CompositeParams params = nobody("video:" + at("behind.avi").string());
+    readBackground(params.background);
+    const auto result = run({input, at("out.mp4"), params});
     EXPECT_EQ(result.frames, 12U);
     EXPECT_FALSE(result.isWhole());
     EXPECT_GT(result.backgroundLoss.frames, 0U);
@@ -310,13 +310,13 @@ TEST_F(VideoExportTest, RefusesAndLeavesNothing) {
         }
         return "";
     };
-    const Look look = everybody("blur");
-    EXPECT_EQ(refusal({input, input, look}),
+    const CompositeParams params = everybody("blur");
+    EXPECT_EQ(refusal({input, input, params}),
               input.string() + " would replace a file that is read: give the result another name.");
     fs::create_symlink(input, at("link.mp4"));
-    EXPECT_NE(refusal({input, at("link.mp4"), look}), "");
+    EXPECT_NE(refusal({input, at("link.mp4"), params}), "");
     EXPECT_EQ(test::readBytes(input), before);
-    EXPECT_EQ(refusal({at("none.mp4"), at("out.mp4"), look}),
+    EXPECT_EQ(refusal({at("none.mp4"), at("out.mp4"), params}),
               "There is no file " + at("none.mp4").string() + ": check its name.");
     EXPECT_NE(refusal({input, at("out.mp4"), everybody("transparent")}).find("can't be transparent"),
               std::string::npos);

@@ -106,7 +106,7 @@ TEST_F(EvaluateCommand, ScoresAnotherEdgeWhenAskedTo) {
 TEST_F(EvaluateCommand, ScoresSequencesAsLivePictures) {
     for (const char* frame : {"1", "2", "3"})
         portrait(std::string("seq/") + frame + ".jpg", std::string("seq/") + frame + ".png", {64, 48});
-    const Outcome outcome = evaluate({at("seq"), "--sequence", "--size", "64", "--json", "--steadiness", "0"});
+    const Outcome outcome = evaluate({at("seq"), "--sequence", "--size", "64", "--json", "--temporal-smoothing", "0"});
     ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
     const json sequence = json::parse(outcome.out)["sizes"][0]["sequences"][0];
     EXPECT_EQ(sequence["sequence"], "seq");

@@ -94,7 +94,7 @@ TEST_F(VideoCommand, SaysWhatIsWrong) {
     expectRefused(video({at("in.mp4"), "-o", at("in.mp4")}), 2, "would replace a file that is read");
     expectRefused(video({at("in.mp4"), "-o", at("out.mp4"), "--background", "sea"}), 2, "sea");
     expectRefused(video({at("in.mp4"), "-o", at("out.mp4"), "--threshold", "nan"}), 2, "--threshold");
-    expectRefused(video({at("in.mp4"), "-o", at("out.mp4"), "--steadiness", "nan"}), 2, "--steadiness");
+    expectRefused(video({at("in.mp4"), "-o", at("out.mp4"), "--temporal-smoothing", "nan"}), 2, "--temporal-smoothing");
     expectRefused(video({at("in.mp4"), "-o", at("out.mp4"), "--position", "nan"}), 2, "--position");
     expectRefused(video({at("in.mp4")}), 2, "--output is required");
     EXPECT_FALSE(fs::exists(at("out.mp4")));

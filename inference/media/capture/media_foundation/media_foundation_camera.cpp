@@ -28,7 +28,7 @@ constexpr std::chrono::milliseconds kStartTime{5000}, kCloseTime{2000};
 
 /// Throws what is told of a camera that answers so.
 void check(const std::string& camera, HRESULT answer) {
-    if (FAILED(answer)) throw Error(Area::source, mediaFoundationSentence(camera, std::uint32_t(answer)));
+    if (FAILED(answer)) throw Error(ErrorCategory::source, mediaFoundationSentence(camera, std::uint32_t(answer)));
 }
 
 /// The memory of one picture, locked while it is read.
@@ -110,7 +110,7 @@ public:
         const auto choice = chooseMode(modesOf(camera_.formats()), settings);
         const auto format = choice ? formatFor(camera_.formats(), *choice) : std::nullopt;
         if (!format) {
-            throw Error(Area::source,
+            throw Error(ErrorCategory::source,
                         "The camera " + name_ + " sends no format that can be read: choose another camera.");
         }
         reader_.emplace(name_, *choice, settings.memory);

@@ -66,8 +66,8 @@ MediaFoundation::MediaFoundation() : hasCom_(SUCCEEDED(::CoInitializeEx(nullptr,
     if (hasCom_) ::CoUninitialize();
     char code[16];
     std::snprintf(code, sizeof code, "0x%08lX", static_cast<unsigned long>(fault));
-    throw Error(Area::source, "Cameras can't be used (Media Foundation answers " + std::string(code) +
-                                  "): install Windows' Media Feature Pack, or choose a video.");
+    throw Error(ErrorCategory::source, "Cameras can't be used (Media Foundation answers " + std::string(code) +
+                                           "): install Windows' Media Feature Pack, or choose a video.");
 }
 
 MediaFoundation::~MediaFoundation() {

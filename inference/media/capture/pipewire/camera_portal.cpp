@@ -34,7 +34,7 @@ constexpr std::chrono::seconds kAnswerTime{2};
 std::atomic<bool> isGranted{false};
 
 [[noreturn]] void refuseWithoutPortal() {
-    throw Error(Area::source,
+    throw Error(ErrorCategory::source,
                 "The camera can't be asked for because this desktop has no camera portal: install xdg-desktop-portal, "
                 "or use Matte outside Flatpak and Snap.");
 }
@@ -170,7 +170,7 @@ void requestCameraAccess(const std::stop_token& stop) {
     const bool isForbidden = isRefused && dbus_message_is_error(last.get(), DBUS_ERROR_ACCESS_DENIED);
     if (!isForbidden && !answer) refuseWithoutPortal();
     if (isForbidden || *answer != 0) {
-        throw Error(Area::source,
+        throw Error(ErrorCategory::source,
                     "Matte may not use the camera: allow it in the system's privacy settings, and start again.");
     }
     isGranted = true;

@@ -15,7 +15,7 @@
 #include <spa/utils/result.h>
 
 #include "inference/core/error.h"
-#include "inference/core/guard.h"
+#include "inference/core/thread.h"
 #include "inference/media/capture/camera_reader.h"
 #include "inference/media/capture/pipewire/pipewire_connection.h"
 #include "inference/media/capture/pipewire/pipewire_format.h"
@@ -69,7 +69,7 @@ public:
         if (!camera) refuseMissingCamera(name);
         const auto choice = chooseMode(camera->modes, settings);
         if (!choice) {
-            throw Error(Area::source,
+            throw Error(ErrorCategory::source,
                         "The camera " + camera->name + " sends no format that can be read: choose another camera.");
         }
         reader_.emplace(camera->name, *choice, settings.memory);
@@ -105,7 +105,7 @@ private:
             "Matte", PW_KEY_NODE_NAME, "matte", PW_KEY_TARGET_OBJECT, serial_.c_str(), PW_KEY_NODE_DONT_RECONNECT,
             "true", "node.dont-fallback", "true", nullptr);
         stream_ = connection_.core() ? pw_stream_new(connection_.core(), "Matte", properties) : nullptr;
-        if (!stream_) throw Error(Area::source, "PipeWire has ended: wait until it is back, or log in again.");
+        if (!stream_) throw Error(ErrorCategory::source, "PipeWire has ended: wait until it is back, or log in again.");
         pw_stream_add_listener(stream_, &listener_, &events_, this);
         std::array<std::uint8_t, 4096> room;
         spa_pod_builder builder;

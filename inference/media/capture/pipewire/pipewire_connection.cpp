@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "inference/core/error.h"
-#include "inference/core/guard.h"
+#include "inference/core/thread.h"
 #include "inference/media/capture/pipewire/pipewire_format.h"
 #include "inference/media/virtual_camera/pipewire_virtual_camera.h"
 #ifdef MATTE_HAVE_PORTAL

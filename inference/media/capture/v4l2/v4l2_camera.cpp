@@ -11,7 +11,7 @@
 #include <linux/videodev2.h>
 
 #include "inference/core/error.h"
-#include "inference/core/guard.h"
+#include "inference/core/thread.h"
 #include "inference/media/capture/camera_reader.h"
 #include "inference/media/frame_convert.h"
 
@@ -44,8 +44,8 @@ public:
             int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
             check(file_.control(VIDIOC_STREAMON, &type));
             thread_ = startThread(
-                "the camera", Area::source, [this](const std::stop_token& end) { capture(end); },
-                [this](const char* sentence, Area) { reader_.lose(sentence); });
+                "the camera", ErrorCategory::source, [this](const std::stop_token& end) { capture(end); },
+                [this](const char* sentence, ErrorCategory) { reader_.lose(sentence); });
             reader_.waitUntilReady(kStartTime, stop);
         } catch (...) {
             switchOff();
@@ -66,7 +66,7 @@ private:
     };
 
     [[noreturn]] void fail(int fault) const {
-        throw Error(Area::source, v4l2Sentence(device_.camera.name, device_.path, fault));
+        throw Error(ErrorCategory::source, v4l2Sentence(device_.camera.name, device_.path, fault));
     }
     void check(int answer) const {
         if (answer < 0) fail(answer);
@@ -195,10 +195,10 @@ std::unique_ptr<FrameSource> openV4l2Camera(V4l2Calls& calls,
     if (!camera) refuseMissingCamera(name);
     const auto device =
         std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return d.camera.id == camera->id; });
-    if (camera->modes.empty()) throw Error(Area::source, v4l2Sentence(camera->name, device->path, -EACCES));
+    if (camera->modes.empty()) throw Error(ErrorCategory::source, v4l2Sentence(camera->name, device->path, -EACCES));
     const auto choice = chooseMode(camera->modes, settings);
     if (!choice) {
-        throw Error(Area::source,
+        throw Error(ErrorCategory::source,
                     "The camera " + camera->name + " sends no format that can be read: choose another camera.");
     }
     return std::make_unique<V4l2Camera>(calls, *device, *choice, settings.memory, stop);

@@ -135,7 +135,7 @@ TEST(CameraReader, SilenceIsALossAndFramesMayComeAgain) {
         (void)r.reader.read({});
         ADD_FAILURE();
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::source);
+        EXPECT_EQ(error.category, ErrorCategory::source);
         EXPECT_NE(std::string(error.what()).find("no pictures"), std::string::npos);
     }
     EXPECT_GE(Clock::now() - begin, 2990ms);
@@ -166,7 +166,7 @@ std::string lossWhileSending(Reader& r, const Bytes& bytes) {
     try {
         while (r.reader.read({})) continue;
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::source);
+        EXPECT_EQ(error.category, ErrorCategory::source);
         return error.what();
     }
     return "";
@@ -202,7 +202,7 @@ TEST(CameraReader, RefusesFormatsThatCantBe) {
             reader.setFormat({encoding, size, 30}, stride);
             return false;
         } catch (const Error& error) {
-            EXPECT_EQ(error.area, Area::source);
+            EXPECT_EQ(error.category, ErrorCategory::source);
             return std::string(error.what()).ends_with("can't be held: choose another size or format.");
         }
     };

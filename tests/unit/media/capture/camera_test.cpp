@@ -91,7 +91,7 @@ TEST(CameraNames, AMissingCameraGetsASentence) {
         try {
             refuseMissingCamera(name);
         } catch (const Error& error) {
-            EXPECT_EQ(error.area, Area::source);
+            EXPECT_EQ(error.category, ErrorCategory::source);
             EXPECT_NE(std::string(error.what()).find(name), std::string::npos);
         }
     }

@@ -107,7 +107,8 @@ TEST(DeviceWatch, AsksAgainWhatMayNotBeOpenedYet) {
 
 TEST(DeviceWatch, IsEmptyWhereTheSystemHasNoCameras) {
     const DeviceWatch watch(
-        []() -> std::unique_ptr<Devices> { throw Error(Area::source, "There is no Media Foundation."); }, 1ms, {});
+        []() -> std::unique_ptr<Devices> { throw Error(ErrorCategory::source, "There is no Media Foundation."); }, 1ms,
+        {});
     watch.waitUntilKnown(20s);
     EXPECT_TRUE(watch.cameras().empty());
 }

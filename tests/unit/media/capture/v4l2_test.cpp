@@ -191,7 +191,7 @@ std::string refusal(FakeCalls& calls, const std::string& name = "") {
     try {
         (void)openV4l2Camera(calls, name, small());
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::source);
+        EXPECT_EQ(error.category, ErrorCategory::source);
         return error.what();
     }
     return "";
@@ -385,7 +385,7 @@ TEST(V4l2, PicturesThatAreAllTooShortAreALoss) {
         while (source->read({})) continue;
         ADD_FAILURE() << "it ended";
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::source);
+        EXPECT_EQ(error.category, ErrorCategory::source);
         EXPECT_NE(std::string(error.what()).find("come damaged"), std::string::npos) << error.what();
     }
 }

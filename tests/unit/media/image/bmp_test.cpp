@@ -51,7 +51,7 @@ std::string refusal(const FileBytes& file) {
     try {
         decodeImage(file, "picture");
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::input);
+        EXPECT_EQ(error.category, ErrorCategory::input);
         return error.what();
     }
     return "";

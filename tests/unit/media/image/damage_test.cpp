@@ -34,7 +34,7 @@ std::shared_ptr<const Image> decodeOrRefuse(std::span<const std::uint8_t> bytes)
     try {
         return decodeImage(bytes, "photo.xyz");
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::input);
+        EXPECT_EQ(error.category, ErrorCategory::input);
         EXPECT_TRUE(isOneSentence(error.what())) << error.what();
         EXPECT_EQ(std::string(error.what()).rfind("photo.xyz ", 0), 0U) << error.what();
         return nullptr;
@@ -231,7 +231,7 @@ TEST(DamagedModel, IsRefusedAtEveryLengthAndNeverCrashes) {
             UNet::load(Safetensors::parse(bytes, "net"));
             return true;
         } catch (const Error& error) {
-            EXPECT_EQ(error.area, Area::model);
+            EXPECT_EQ(error.category, ErrorCategory::model);
             EXPECT_TRUE(isOneSentence(error.what())) << error.what();
             return false;
         }

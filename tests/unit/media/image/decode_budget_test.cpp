@@ -23,7 +23,7 @@ std::string refusal(const std::function<void()>& action) {
     try {
         action();
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::input);
+        EXPECT_EQ(error.category, ErrorCategory::input);
         return error.what();
     }
     return "";

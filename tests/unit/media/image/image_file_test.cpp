@@ -22,11 +22,11 @@ using test::ScratchFolder;
 
 /// The sentence of the Error that `action` throws, after checking its area; empty when it throws none.
 template <typename Action>
-std::string refusal(Area area, Action action) {
+std::string refusal(ErrorCategory category, Action action) {
     try {
         action();
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, area) << error.what();
+        EXPECT_EQ(error.category, category) << error.what();
         return error.what();
     }
     return "";
@@ -153,7 +153,7 @@ TEST(DecodeTiff, GivesStraightAlpha) {
 
 TEST(DecodeTiff, RefusesSamplesThatItCannotShow) {
     const auto file = test::encode(test::testCard({4, 4}, 1, 16), ".tif");
-    EXPECT_EQ(refusal(Area::input, [&] { decodeImage(test::withTiffField(file, 339, 3), "half floats"); }),
+    EXPECT_EQ(refusal(ErrorCategory::input, [&] { decodeImage(test::withTiffField(file, 339, 3), "half floats"); }),
               "half floats holds 16-bit floating-point samples, which are not supported: save it with 8 or 16 bits a "
               "channel.");
 }
@@ -188,7 +188,9 @@ FileBytes pixelTiff(std::uint32_t bits, std::uint32_t photometric, std::initiali
 }
 
 TEST(DecodeTiff, SaysWhichColoursItCannotShow) {
-    const auto tell = [](const FileBytes& file) { return refusal(Area::input, [&] { decodeImage(file, "print"); }); };
+    const auto tell = [](const FileBytes& file) {
+        return refusal(ErrorCategory::input, [&] { decodeImage(file, "print"); });
+    };
     const auto inks = decodeImage(pixelTiff(8, 5, {0, 255, 255, 0}), "print");
     EXPECT_GT(inks->row(0)[0], inks->row(0)[1] + 100) << "four inks of 8 bits are shown";
     EXPECT_EQ(tell(pixelTiff(16, 5, {0, 255, 255, 0})),
@@ -235,13 +237,13 @@ TEST(DecodeTiff, JoinsSeparatePlanes) {
 
     // The last field says that there are planes, and libtiff also believes a signed number (type 9).
     deep.at(deep.size() - 4 - 12 + 2) = 9;
-    EXPECT_EQ(refusal(Area::input, [&] { pixelOf(deep); }),
+    EXPECT_EQ(refusal(ErrorCategory::input, [&] { pixelOf(deep); }),
               "planes is damaged and can't be decoded: copy or download it again.");
 }
 
 TEST(ReadImage, SaysWhatIsWrongWithTheFile) {
     const ScratchFolder folder;
-    const auto tell = [](const fs::path& path) { return refusal(Area::input, [&] { readImage(path); }); };
+    const auto tell = [](const fs::path& path) { return refusal(ErrorCategory::input, [&] { readImage(path); }); };
     EXPECT_EQ(tell(folder / "none.png"), (folder / "none.png").string() + " doesn't exist: check the name.");
     EXPECT_EQ(tell(folder.path()), folder.path().string() + " is a folder: name a picture in it.");
     EXPECT_NE(tell("/dev/null").find("is not a regular file"), std::string::npos);
@@ -256,7 +258,7 @@ TEST(ReadImage, SaysThatItMayNotRead) {
     const ScratchFolder folder;
     test::writeBytes(folder / "secret.png", test::encode(test::testCard({4, 4}, 3, 8), ".png"));
     fs::permissions(folder / "secret.png", fs::perms::none);
-    const auto said = refusal(Area::input, [&] { readImage(folder / "secret.png"); });
+    const auto said = refusal(ErrorCategory::input, [&] { readImage(folder / "secret.png"); });
     EXPECT_NE(said.find("can't be opened (Permission denied)"), std::string::npos) << said;
 }
 

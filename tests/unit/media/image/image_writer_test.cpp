@@ -31,7 +31,7 @@ std::string refusal(const fs::path& path, const ImageView& image) {
     try {
         writeImage(path, image);
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::output) << error.what();
+        EXPECT_EQ(error.category, ErrorCategory::output) << error.what();
         return error.what();
     }
     return "";

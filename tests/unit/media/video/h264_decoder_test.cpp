@@ -159,7 +159,7 @@ TEST(H264Decoder, WhatIsNoH264IsALoss) {
         while (reader.read({})) continue;
         ADD_FAILURE() << "it ended";
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::source);
+        EXPECT_EQ(error.category, ErrorCategory::source);
         const std::string sentence = error.what();
         EXPECT_TRUE(sentence.find("can't be decoded") != std::string::npos ||
                     sentence.find("come damaged") != std::string::npos)

@@ -162,7 +162,7 @@ std::string refusal(const fs::path& path) {
     try {
         (void)open(path);
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::input) << error.what();
+        EXPECT_EQ(error.category, ErrorCategory::input) << error.what();
         return error.what();
     }
     return "";
@@ -257,7 +257,7 @@ TEST(OpenSource, AStreamThatBreaksOffIsALossAndNoEnd) {
         while (source->read({})) ++frames;
         ADD_FAILURE() << "it ended";
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::source);
+        EXPECT_EQ(error.category, ErrorCategory::source);
     }
     EXPECT_GE(frames, 20);
 }
@@ -315,7 +315,7 @@ TEST(OpenSource, AnAddressThatDoesNotAnswerIsGivenUp) {
             (void)openAddress(server.address(), {}, {}, {.open = std::chrono::milliseconds(300)});
             ADD_FAILURE() << "it opened";
         } catch (const Error& error) {
-            EXPECT_EQ(error.area, Area::source);
+            EXPECT_EQ(error.category, ErrorCategory::source);
             EXPECT_NE(std::string(error.what()).find(server.address()), std::string::npos) << error.what();
         }
     }
@@ -348,7 +348,7 @@ TEST(OpenSource, SaysWhenAnAddressAnswersNothing) {
         (void)openSource(parseSource("tcp://127.0.0.1:9"), {});
         ADD_FAILURE() << "something answered";
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::source);
+        EXPECT_EQ(error.category, ErrorCategory::source);
         EXPECT_NE(std::string(error.what()).find("tcp://127.0.0.1:9"), std::string::npos);
     }
 }
@@ -375,7 +375,7 @@ TEST(OpenSource, WhatComesFromTheNetworkOpensNoFile) {
             const auto source = openAddress(address, {}, {}, {.open = std::chrono::seconds(3)});
             ADD_FAILURE() << "it shows " << source->info().size.width << " columns of " << answer;
         } catch (const Error& error) {
-            EXPECT_EQ(error.area, Area::source) << error.what();
+            EXPECT_EQ(error.category, ErrorCategory::source) << error.what();
         }
     }
 }

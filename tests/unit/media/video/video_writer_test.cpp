@@ -80,7 +80,7 @@ std::string refusal(const fs::path& path, const VideoForm& form) {
     try {
         VideoWriter writer(path, form);
     } catch (const Error& error) {
-        EXPECT_EQ(error.area, Area::output);
+        EXPECT_EQ(error.category, ErrorCategory::output);
         return error.what();
     }
     return "";

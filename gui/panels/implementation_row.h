@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// ImplementationRow: the timing overlay's row about the baselines: by which implementation the live network runs, a
+// menu with the others, what the network takes and how far its alpha is from the product's; below it, why a slow
+// implementation's input is smaller. GUI thread; never waits for the network.
+#pragma once
+
+#include <QTimer>
+#include <QWidget>
+
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "inference/baselines/live/implementation_switch.h"
+
+class QLabel;
+class QMenu;
+class QToolButton;
+
+namespace matte {
+
+class ImplementationRow : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit ImplementationRow(std::shared_ptr<baselines::ImplementationSwitch> implementations,
+                               QWidget* parent = nullptr);
+    /// Shows what became of the choice.
+    void refresh();
+    [[nodiscard]] QMenu& menu() const { return *menu_; }
+    [[nodiscard]] const QString& facts() const { return facts_; }
+    /// Empty when there is nothing to note.
+    [[nodiscard]] const QString& note() const { return note_; }
+    [[nodiscard]] QSize sizeHint() const override;
+
+Q_SIGNALS:
+    /// The chosen implementation does not run, and the default goes on.
+    void failed(const QString& sentence);
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void fill();
+    void elide();
+
+    std::shared_ptr<baselines::ImplementationSwitch> implementations_;
+    QToolButton* button_;
+    QMenu* menu_;
+    QLabel *label_, *noteLabel_;
+    QTimer timer_;  ///< while the row is shown or an implementation is chosen
+    QString facts_, note_, problem_;
+    std::future<std::vector<std::string>>
+        reasons_;  ///< why each implementation can't be used; looking for a GPU takes time
+};
+
+}  // namespace matte

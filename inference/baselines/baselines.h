@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The baselines: one maker for each, in a file of its own. Who wants a baseline by its name asks implementation.h. Any
+// thread; each layer made belongs to one thread at a time.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "inference/baselines/layered_network.h"
+
+namespace matte::baselines {
+
+template <typename Run>
+class FunctionLayer final : public Layer {
+public:
+    explicit FunctionLayer(Run run) : run_(std::move(run)) {}
+    void run(int, const float* in, float* out, StreamHandle stream) override { run_(in, out, stream); }
+
+private:
+    Run run_;
+};
+
+/// A layer of one step, which is `run(in, out, stream)`.
+template <typename Run>
+std::unique_ptr<Layer> layerOf(Run&& run) {
+    return std::make_unique<FunctionLayer<std::decay_t<Run>>>(std::forward<Run>(run));
+}
+
+/// The layers of which the first baselines are made, each a loop or a kernel of its own.
+struct PlainLayers {
+    std::unique_ptr<Layer> (*conv)(const Filter& filter, const Shape& in);  ///< 3x3, padding 1
+    std::unique_ptr<Layer> (*batchNorm)(const BatchNorm& norm, const Shape& in);
+    std::unique_ptr<Layer> (*relu)(const Shape& in);
+    std::unique_ptr<Layer> (*maxPool)(const Shape& in);                       ///< 2x2, stride 2
+    std::unique_ptr<Layer> (*upConv)(const Filter& filter, const Shape& in);  ///< transposed, 2x2, stride 2
+    std::unique_ptr<Layer> (*head)(const Filter& filter, const Shape& in);    ///< 1x1 to one channel, sigmoid
+    BottleneckLayers bottleneck;
+};
+PlainLayers sequentialLayers();
+PlainLayers parallelLayers();
+PlainLayers gpuLayers();  ///< conv: direct
+BottleneckLayers sequentialBottlenecks();
+BottleneckLayers parallelBottlenecks();
+
+/// Convolution, batch norm and ReLU as three steps.
+std::unique_ptr<Layer> makeSeparate(std::unique_ptr<Layer> conv,
+                                    const PlainLayers& layers,
+                                    const Block& block,
+                                    const Shape& in);
+
+// CPU
+std::unique_ptr<Layer> makeSequential(const Block& block, const Shape& in);
+std::unique_ptr<Layer> makeParallel(const Block& block, const Shape& in);
+std::unique_ptr<Layer> makeCpuIm2col(const Block& block, const Shape& in);
+std::unique_ptr<NetworkImplementation> makeOneDnn(const ModelPointer& model);
+/// Why this build has no oneDNN; empty when it has.
+std::string whyNoOneDnn();
+
+// GPU
+/// Makes the first GPU, which the baselines runs on, the calling thread's own. Throws Error(engine).
+void useFirstDevice();
+std::unique_ptr<Layer> makeDirect(const Block& block, const Shape& in);
+std::unique_ptr<Layer> makeTiledPlain(const Block& block, const Shape& in);
+std::unique_ptr<Layer> makeTiled(const Block& block, const Shape& in);
+std::unique_ptr<Layer> makeFused(const Block& block, const Shape& in);
+std::unique_ptr<Layer> makeIm2col(const Block& block, const Shape& in);
+std::unique_ptr<Layer> makeWinograd(const Block& block, const Shape& in);
+std::unique_ptr<Layer> makeImplicitFp32(const Block& block, const Shape& in);
+std::unique_ptr<Layer> makeImplicitMma(const Block& block, const Shape& in);
+std::unique_ptr<Layer> makeImplicitSm90(const Block& block, const Shape& in);
+std::unique_ptr<NetworkImplementation> makeProductFp32(const ModelPointer& model);
+std::unique_ptr<NetworkImplementation> makeProductMma(const ModelPointer& model);
+std::unique_ptr<NetworkImplementation> makeProductSm90(const ModelPointer& model);
+/// Not ours: a yardstick, loaded from the system when it is asked for.
+std::unique_ptr<Layer> makeCudnn(const Block& block, const Shape& in);
+std::string whyNoCudnn();
+
+}  // namespace matte::baselines

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What keeps an exception from ending the program: at the top of every thread, and wherever a library written in C
+// calls back. Any thread.
+//
+//     thread_ = startThread("a virtual camera", ErrorCategory::output, [this](const std::stop_token& stop) {
+//     work(stop); },
+//                           [this](const char* sentence, ErrorCategory area) { tell(sentence, area); });
+#pragma once
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <stop_token>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "inference/core/error.h"
+
+namespace matte {
+
+/// Runs `work`. `failed` gets what it throws, as a sentence with its area (`otherwise` for what is no Error);
+/// Cancelled is told to nobody. Where there is not even the memory to tell it, nobody hears of it.
+template <typename Work, typename Failed>
+void guarded(const Work& work, const Failed& failed, ErrorCategory otherwise = ErrorCategory::engine) noexcept {
+    const auto tell = [&failed](const char* sentence, ErrorCategory category) {
+        try {
+            failed(sentence, category);
+        } catch (...) {  // NOLINT(bugprone-empty-catch): there is nobody left to tell it to
+        }
+    };
+    try {
+        work();
+    } catch (const Cancelled&) {  // NOLINT(bugprone-empty-catch)
+    } catch (const Error& error) {
+        tell(error.what(), error.category);
+    } catch (const std::bad_alloc&) {
+        tell("There is not enough memory: close other programs.", otherwise);
+    } catch (const std::exception& error) {
+        char sentence[256];
+        std::snprintf(sentence, sizeof sentence, "Something unexpected happened (%s): please report it.", error.what());
+        tell(sentence, otherwise);
+    } catch (...) {
+        tell("Something unexpected happened: please report it.", otherwise);
+    }
+}
+
+/// For what may go untold.
+inline void untold(const char*, ErrorCategory) {}
+
+/// What a library written in C calls back with a pointer to a Self: nothing is thrown through it.
+template <typename Self, typename Call>
+void calledBack(void* self, const Call& call) noexcept {
+    guarded([&] { call(*static_cast<Self*>(self)); }, untold);
+}
+
+/// A thread that runs `work(stop)`, guarded with `category`. Throws Error(`category`) where the system has no thread
+/// left for `what`, such as "a virtual camera".
+template <typename Work, typename Failed>
+[[nodiscard]] std::jthread startThread(const char* what, ErrorCategory category, Work work, Failed failed) {
+    try {
+        return std::jthread([category, work = std::move(work), failed = std::move(failed)](
+                                const std::stop_token& stop) { guarded([&] { work(stop); }, failed, category); });
+    } catch (const std::system_error&) {
+        throw Error(category, std::string("The system has no thread left for ") + what + ": close other programs.");
+    }
+}
+
+}  // namespace matte

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// StandbyEngine: an engine that is made when it is first needed, for one caller at a time: the thread that runs the
+// engines, and a picture of a lost device, which is made again where somebody asks for it. Any thread.
+//
+//     StandbyEngine standby(createCpu);
+//     Output output = standby.with("The GPU is lost.", [&](Engine& engine) { return engine.take(); });
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "inference/engine/engine.h"
+
+namespace matte {
+
+class StandbyEngine {
+public:
+    /// `reason` is why no other engine is used.
+    using Make = std::function<std::unique_ptr<Engine>(const std::string& reason)>;
+    explicit StandbyEngine(Make make) : make_(std::move(make)) {}
+
+    /// Makes it, for `reason`, if there is none.
+    void make(const std::string& reason) {
+        const std::scoped_lock lock(mutex_);
+        if (!engine_) engine_ = make_(reason);
+    }
+    /// The other engine is gone for good, because of `reason`.
+    void takeOver(const std::string& reason) {
+        const std::scoped_lock lock(mutex_);
+        if (!engine_) engine_ = make_(reason);
+        if (!takenOver_) takenOver_ = reason;
+    }
+    /// Why it took over; empty while the other engine is not known to be gone.
+    [[nodiscard]] std::optional<std::string> takenOver() const {
+        const std::scoped_lock lock(mutex_);
+        return takenOver_;
+    }
+    [[nodiscard]] bool made() const {
+        const std::scoped_lock lock(mutex_);
+        return engine_ != nullptr;
+    }
+    /// What `work` does with the engine, which is made for `reason` if there is none.
+    template <typename Work>
+    auto with(const std::string& reason, const Work& work) {
+        const std::scoped_lock lock(mutex_);
+        if (!engine_) engine_ = make_(reason);
+        return work(*engine_);
+    }
+
+private:
+    Make make_;
+    mutable std::mutex mutex_;
+    std::unique_ptr<Engine> engine_;
+    std::optional<std::string> takenOver_;
+};
+
+}  // namespace matte

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// check_ladder [GoogleTest's options] | check_ladder lab …: the baselines' unit tests and `matte-cli lab` in one
+// program that needs neither Qt nor OpenCV nor oneDNN, for machines that have a GPU and little else.
+#include <cstdio>
+#include <string_view>
+
+#include <gtest/gtest.h>
+#include <CLI/CLI.hpp>
+
+#include "inference/tools/bench/lab_command.h"
+
+int main(int argc, char** argv) {
+    if (argc < 2 || std::string_view(argv[1]) != "lab") {
+        testing::InitGoogleTest(&argc, argv);
+        return RUN_ALL_TESTS();
+    }
+    CLI::App app("The ladder alone", "check_ladder");
+    matte::LabCommandOptions options;
+    matte::addLabCommand(app, options);
+    try {
+        app.parse(argc, argv);
+        return matte::runLabCommand(options, {});
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error);
+    } catch (const matte::Error& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return matte::exitCodeOf(error.category);
+    }
+}
