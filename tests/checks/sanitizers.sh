@@ -14,10 +14,10 @@ configureAndBuild build/sanitizers -DCMAKE_BUILD_TYPE=Debug -DMATTE_SANITIZE=add
 # and one more, for many tests wait for time to pass.
 # Left out: what measures time, and what calculates for a minute with code that shorter tests go through too.
 leftOut=Bench.*:ProcessorRates.AreMeasured*:LabCommand.Shows*:LabCommand.HoldsTheNetwork*:EvaluateCommand.ScoresTheSynthetic*
-leftOut+=:CloserLook.FindsMore*:CloserLook.IsNotTakenAtPeople*
+leftOut+=:TwoPassRefinement.FindsMore*:TwoPassRefinement.IsNotTakenAtPeople*
 # And every size of the network, and what limits the size of files: coverage is written into files, which break off there.
 leftOut+=:Scarcity.AFileThatMayNotGrow*:*NetworkSizes*
-leftOut+=:Steady.SlowMotion*:Steady.Flicker*:Steady.AMovingHand*:Cli.StopsCleanlyWhenInterrupted
+leftOut+=:TemporalFilter.SlowMotion*:TemporalFilter.Flicker*:TemporalFilter.AMovingHand*:Cli.StopsCleanlyWhenInterrupted
 shards=3
 for ((i = 0; i < shards; ++i)); do
     GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i timeout 900 build/sanitizers/tests/matte_tests \

@@ -6,8 +6,8 @@
 . "$(dirname "$0")/check.sh"
 configureAndBuild build/threads -DCMAKE_BUILD_TYPE=Debug -DMATTE_SANITIZE=thread -DMATTE_GUI=OFF -DMATTE_CUDA=OFF \
     --target=matte_tests
-threaded=Live.*:Live*:Curtain.*:Trace.*:Recent.*:Detached.*:DeviceWatch.*:ResumingSource.*:LoopingVideo.*:Moving*
-threaded+=:MethodSwitching.*:TestSource.*:FramePool.*:SparePool*:CameraReader.*:VideoSource.*:FolderSource.*:OpenSource.*
+threaded=Live.*:Live*:PrivacyPlaceholder.*:Mailbox.*:Trace.*:Recent.*:Detached.*:DeviceWatch.*:ResumingSource.*:LoopingVideo.*:Moving*
+threaded+=:ImplementationSwitching.*:TestSource.*:FramePool.*:BufferPool*:CameraReader.*:VideoSource.*:FolderSource.*:OpenSource.*
 threaded+=:Parallel.*:CpuNetwork.*:FallbackEngine.*:H264*:LoopbackCamera.*
 report=build/threads/tests.txt
 status=0
