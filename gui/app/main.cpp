@@ -17,7 +17,7 @@
 #include "gui/window/drawing_device.h"
 #include "gui/window/main_window.h"
 #include "gui/window/viewport.h"
-#include "inference/backends/live_engine.h"
+#include "inference/backends/create_engine.h"
 #include "inference/baselines/live/switching_engine.h"
 #include "inference/core/process.h"
 #include "inference/model/default_model.h"
@@ -30,32 +30,40 @@ std::shared_ptr<const matte::baselines::Model> loadModel(const std::string& mode
 }
 
 matte::PhotoSession::EngineFactory photoEngine(const matte::CommandLine& line) {
-    return [options = line.engine, implementation = line.implementation, model = line.model.toStdString()] {
+    return [options = line.engine, implementation = line.implementation,
+            model = line.model.toStdString()]() -> std::unique_ptr<matte::PhotoEngine> {
         if (implementation) return matte::baselines::makeBaselineEngine(*implementation, loadModel(model), options);
-        return matte::Engine::create(matte::loadNetwork(model), options);
+        return matte::createPhotoEngine(matte::loadNetwork(model), options);
     };
 }
 
-matte::PhotoSession::EngineFactory videoEngine(const matte::CommandLine& line) {
+matte::MakeLiveEngines videoEngines(const matte::CommandLine& line) {
     return [options = line.engine, model = line.model.toStdString()] {
-        return matte::Engine::create(matte::loadNetwork(model), options);
+        return matte::createLiveEngines(matte::loadNetwork(model), options);
     };
 }
 
-/// `implementations` says by which method its network runs.
-matte::PhotoSession::EngineFactory liveEngine(
-    const matte::CommandLine& line,
-    const std::shared_ptr<matte::baselines::ImplementationSwitch>& implementations,
-    const std::shared_ptr<const matte::DrawingDevice>& drawing) {
-    return [given = line.engine, named = line.model.toStdString(), implementations,
-            drawing]() -> std::unique_ptr<matte::Engine> {
+/// `implementations` says what their networks run by.
+matte::MakeLiveEngines liveEngines(const matte::CommandLine& line,
+                                   const std::shared_ptr<matte::baselines::ImplementationSwitch>& implementations,
+                                   const std::shared_ptr<const matte::DrawingDevice>& drawing) {
+    return [given = line.engine, named = line.model.toStdString(), implementations, drawing] {
         matte::EngineOptions options = given;
         options.windowsDevice = drawing->uuid();
-        auto engine = matte::makeLiveEngine(named, options);
-        const bool isLite = named.empty() && engine->info().kind == matte::EngineKind::cpu;
-        const std::string model = isLite ? matte::kLiteModel : named;
-        const matte::baselines::SwitchingEngine::Setup setup{[model] { return loadModel(model); }, options};
-        return std::make_unique<matte::baselines::SwitchingEngine>(std::move(engine), setup, implementations);
+        const auto switching = [=](std::unique_ptr<matte::LiveEngine> product) {
+            const bool isLite = named.empty() && product->info().kind == matte::EngineKind::cpu;
+            const std::string model = isLite ? matte::kLiteModel : named;
+            const matte::baselines::SwitchingEngine::Setup setup{[model] { return loadModel(model); }, options};
+            return std::make_unique<matte::baselines::SwitchingEngine>(std::move(product), setup, implementations);
+        };
+        matte::LiveEngines engines = matte::makeLiveEngines(named, options);
+        matte::LiveEngines::Make standby;
+        if (engines.makeStandby) {
+            standby = [switching, make = std::move(engines.makeStandby)](const std::string& reason) {
+                return switching(make(reason));
+            };
+        }
+        return matte::LiveEngines(switching(std::move(engines.first)), std::move(standby));
     };
 }
 
@@ -117,8 +125,8 @@ int run(int argc, char** argv) {
     const auto implementations = std::make_shared<matte::baselines::ImplementationSwitch>(line.implementation);
     const auto drawing = std::make_shared<matte::DrawingDevice>();
     const matte::Startup startup{.background = line.background,
-                                 .makeLiveEngine = liveEngine(line, implementations, drawing),
-                                 .makeVideoEngine = videoEngine(line),
+                                 .makeLiveEngines = liveEngines(line, implementations, drawing),
+                                 .makeVideoEngines = videoEngines(line),
                                  .implementations = implementations,
                                  .models = matte::modelFiles(line.model.toStdString()),
                                  .interop = line.interop,

@@ -18,8 +18,8 @@ bool same(const LiveStatus& one, const LiveStatus& other) {
 
 }  // namespace
 
-LiveSession::LiveSession(Pipeline::MakeEngine makeEngine, OpenSource open, QObject* parent)
-    : QObject(parent), open_(std::move(open)), pipeline_(std::move(makeEngine), [this] { postNews(); }) {}
+LiveSession::LiveSession(MakeLiveEngines makeEngines, OpenSource open, QObject* parent)
+    : QObject(parent), open_(std::move(open)), pipeline_(std::move(makeEngines), [this] { postNews(); }) {}
 
 void LiveSession::postNews() {
     if (!newsPosted_.exchange(true)) QMetaObject::invokeMethod(this, &LiveSession::takeNews, Qt::QueuedConnection);

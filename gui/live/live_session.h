@@ -2,7 +2,7 @@
 // LiveSession: the live pipeline as the window sees it: what its threads report arrives here as signals, through the
 // event queue and never faster than the window takes it. No call waits for the engine or the source. GUI thread.
 //
-//     LiveSession session(makeEngine);
+//     LiveSession session(makeEngines);
 //     connect(&session, &LiveSession::pictureChanged, &viewport, &Viewport::setLive);
 //     session.start(liveSourceFrom("test:person"));
 #pragma once
@@ -38,7 +38,7 @@ public:
     using Live = std::shared_ptr<const LivePicture>;
 
     /// Nothing runs before start(), and no engine is made. `openSource` is called on the capture thread.
-    explicit LiveSession(Pipeline::MakeEngine makeEngine, OpenSource open = openNamed, QObject* parent = nullptr);
+    explicit LiveSession(MakeLiveEngines makeEngines, OpenSource open = openNamed, QObject* parent = nullptr);
     /// openSource() as an OpenSource: what the window uses.
     static std::unique_ptr<FrameSource> openNamed(const SourceSpec& spec,
                                                   const CaptureSettings& settings,

@@ -30,8 +30,8 @@ QString timeLeft(Clock::duration taken, double share) {
 
 }  // namespace
 
-VideoExporter::VideoExporter(EngineFactory makeEngine, QObject* parent)
-    : QObject(parent), makeEngine_(std::move(makeEngine)) {}
+VideoExporter::VideoExporter(MakeLiveEngines makeEngines, QObject* parent)
+    : QObject(parent), makeEngines_(std::move(makeEngines)) {}
 
 VideoExporter::~VideoExporter() = default;
 
@@ -81,8 +81,7 @@ void VideoExporter::work(const VideoExport& job, const std::stop_token& stop) {
         tell([this, text, share] { Q_EMIT busyChanged(text, share); });
     };
     const auto write = [&] {
-        const auto engine = makeEngine_();
-        const VideoExportResult result = exportVideo(*engine, job, progress, stop);
+        const VideoExportResult result = exportVideo(makeEngines_(), job, progress, stop);
         end([this, path, remark = textOf(result.problem)] { Q_EMIT saved(path, remark); });
     };
     const auto writeOrCancel = [&] {

@@ -22,10 +22,8 @@ class VideoExporter : public QObject {
     Q_DISABLE_COPY_MOVE(VideoExporter)
 
 public:
-    using EngineFactory = std::function<std::unique_ptr<Engine>()>;
-
     /// The factory runs on the thread, for each video.
-    explicit VideoExporter(EngineFactory makeEngine, QObject* parent = nullptr);
+    explicit VideoExporter(MakeLiveEngines makeEngines, QObject* parent = nullptr);
     /// Cancels, and waits for the frame that is being worked on.
     ~VideoExporter() override;
 
@@ -48,7 +46,7 @@ private:
     void tell(const std::function<void()>& news);
     void end(const std::function<void()>& news);
 
-    EngineFactory makeEngine_;
+    MakeLiveEngines makeEngines_;
     bool busy_ = false;
     std::jthread thread_;  ///< last, so that it ends before everything that it uses
 };

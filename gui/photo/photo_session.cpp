@@ -233,7 +233,7 @@ void PhotoSession::perform(const Job& job, std::stop_token stop) {
     if (waitedFor) Q_EMIT busyChanged({});
 }
 
-Engine& PhotoSession::engine() {
+PhotoEngine& PhotoSession::engine() {
     if (!engine_) {
         engine_ = makeEngine_();
         Q_EMIT engineReady(engine_->info());
@@ -269,7 +269,7 @@ void PhotoSession::openNow(const PhotoSource& source, std::stop_token stop) {
                         ? photo.image
                         : std::make_shared<const Image>(resampleToImage(photo.image->view(), small));
     if (!engine_) Q_EMIT busyChanged(tr("Loading the model"));
-    Engine& used = engine();
+    PhotoEngine& used = engine();
     stopIfAsked(stop);
     Q_EMIT busyChanged(tr("Cutting out"));
     auto cutout = used.cutOut(photo.image, stop);

@@ -3,7 +3,7 @@
 // compositing, exporting. Made and called on the GUI thread; its signals are emitted on the worker thread, so connect
 // them to objects of the GUI thread, where they arrive through the event queue, in order.
 //
-//     PhotoSession session([] { return Engine::create(UNet::load(readModel(path)), {}); });
+//     PhotoSession session([] { return createPhotoEngine(UNet::load(readModel(path)), {}); });
 //     session.open(PhotoSource::fromFile("portrait.jpg"));   // opened(), or failed() and all stays as it was
 //     session.show({params, Showing::result, 1200});  // rendered()
 #pragma once
@@ -66,7 +66,7 @@ class PhotoSession : public QObject {
     Q_DISABLE_COPY_MOVE(PhotoSession)
 
 public:
-    using EngineFactory = std::function<std::unique_ptr<Engine>()>;
+    using EngineFactory = std::function<std::unique_ptr<PhotoEngine>()>;
     /// More pixels than this are not composited while a slider moves, nor uploaded when a photo opens.
     static constexpr double kPreviewPixels = 1.5e6;
 
@@ -122,7 +122,7 @@ private:
     void post(Job job);
 
     // On the worker only.
-    Engine& engine();
+    PhotoEngine& engine();
     void openNow(const PhotoSource& source, std::stop_token stop);
     void renderQuick(const RenderRequest& request, std::stop_token stop);
     double renderAt(const RenderRequest& request, Size size, std::stop_token stop);
@@ -133,11 +133,11 @@ private:
     void checkOpen(int photo) const;
 
     EngineFactory makeEngine_;
-    std::unique_ptr<Engine> engine_;   ///< worker only
-    std::shared_ptr<Cutout> cutout_;   ///< worker only: the open photo
-    std::size_t quickScale_ = 0;       ///< worker only: the slower the machine, the higher
-    std::filesystem::path photoPath_;  ///< worker only: empty for pasted pixels
-    int photoNumber_ = 0;              ///< worker only
+    std::unique_ptr<PhotoEngine> engine_;  ///< worker only
+    std::shared_ptr<Cutout> cutout_;       ///< worker only: the open photo
+    std::size_t quickScale_ = 0;           ///< worker only: the slower the machine, the higher
+    std::filesystem::path photoPath_;      ///< worker only: empty for pasted pixels
+    int photoNumber_ = 0;                  ///< worker only
 
     std::mutex mutex_;  ///< guards what follows: posted by the GUI thread, taken by the worker
     std::condition_variable_any wake_;

@@ -64,7 +64,7 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
       panel_(new ParamsPanel(document_, actions_[ActionId::resetParams])),
       status_(new StatusLine),
       implementations_(startup.implementations),
-      live_(startup.makeLiveEngine ? startup.makeLiveEngine : makeEngine, startup.open),
+      live_(startup.makeLiveEngines, startup.open),
       liveControl_(new LiveControl({actions_, document_, *canvas_, bars_->sources(), *status_, settings_}, live_)),
       keys_(new ParamKeys(document_, actions_, this)),
       profiles_(new Profiles(settings_.live.profiles, this)),
@@ -73,7 +73,7 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
           startup.openVirtualCamera ? startup.openVirtualCamera
                                     : [](const std::stop_token& stop) { return openVirtualCamera(stop); },
           this)),
-      exporter_(new VideoExporter(startup.makeVideoEngine ? startup.makeVideoEngine : makeEngine, this)),
+      exporter_(new VideoExporter(startup.makeVideoEngines, this)),
       bare_(new CompactWindow(*this, bars_->parts() + QList<QWidget*>{panel_, status_}, canvas_->viewport())),
       models_(startup.models) {
     if (startup.keepSettings) {

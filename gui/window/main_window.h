@@ -38,9 +38,9 @@ class WindowBars;
 
 /// What the command line, or a test, has to say.
 struct Startup {
-    std::optional<Background> background{};         ///< goes before the one that was remembered
-    PhotoSession::EngineFactory makeLiveEngine{};   ///< none: as for the photos
-    PhotoSession::EngineFactory makeVideoEngine{};  ///< for videos that are written; none: as for the photos
+    std::optional<Background> background{};  ///< goes before the one that was remembered
+    MakeLiveEngines makeLiveEngines{};       ///< for live mode, which needs it
+    MakeLiveEngines makeVideoEngines{};      ///< for videos that are written, which need it
     LiveSession::OpenSource open = LiveSession::openNamed;
     std::function<std::unique_ptr<VirtualCamera>(const std::stop_token&)> openVirtualCamera{};  ///< none: the real one
     std::shared_ptr<baselines::ImplementationSwitch>
@@ -67,7 +67,7 @@ class MainWindow : public QMainWindow {
 
 public:
     /// Reads the settings from `store`, and writes them there soon after each change. `makeEngine` is called for the
-    /// photos and, when live mode first starts, for another one of its own.
+    /// photos.
     MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings& store, const Startup& startup = {});
     ~MainWindow() override;
 

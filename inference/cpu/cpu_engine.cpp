@@ -201,8 +201,10 @@ Image CpuEngine::matte(Cutout& cutout, const CompositeParams& params, Size size,
     return renderMatte(own.sourceAt(size).view(), own.guided, params, stop);
 }
 
-void CpuEngine::submit(const Frame& frame, const CompositeParams& params) {
+bool CpuEngine::submit(const Frame& frame, const CompositeParams& params) {
+    if (waiting_) return false;
     waiting_ = {frame, params};
+    return true;
 }
 
 Output CpuEngine::take() {

@@ -26,7 +26,7 @@ public:
     Image matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override;
 
     [[nodiscard]] int slots() const override { return 1; }
-    void submit(const Frame& frame, const CompositeParams& params) override;
+    bool submit(const Frame& frame, const CompositeParams& params) override;
     Output take() override;
     void drop() override;
     void reset() override;

@@ -51,7 +51,7 @@ auto CudaEngine::guarded(const Work& work) {
 
 void CudaEngine::drop() {
     for (const auto& slot : slots_) slot->drop();
-    waiting_.clear();
+    underWay_.clear();
 }
 
 CudaEngine::CudaEngine(std::shared_ptr<const UNet> unet, const EngineOptions& options, CudaFault fault)
@@ -63,7 +63,7 @@ CudaEngine::CudaEngine(std::shared_ptr<const UNet> unet, const EngineOptions& op
       pictures_(std::make_shared<BufferPool<PictureMemory>>(kPictureBuffers)),
       slotLimit_(kSlots),
       liveSide_(options.networkLongestSide) {
-    waiting_.reserve(kSlots);
+    underWay_.reserve(kSlots);
     slots_.reserve(kSlots);
     guarded([&] {
         passStep(fault_, "start");
@@ -109,7 +109,7 @@ std::shared_ptr<Cutout> CudaEngine::cutOut(std::shared_ptr<const Image> source, 
                 if (error.code != cudaErrorMemoryAllocation) throw;
                 memory_->clear();
                 pictures_->clear();
-                if (slots_.size() > 1 && waiting_.empty()) {
+                if (slots_.size() > 1 && underWay_.empty()) {
                     slots_.pop_back();
                     continue;
                 }
@@ -182,50 +182,38 @@ Image CudaEngine::matte(Cutout& cutout, const CompositeParams& params, Size size
 
 // Live
 
-void CudaEngine::submit(const Frame& frame, const CompositeParams& params) {
-    guarded([&] {
-        waiting_.push_back({frame, params});
-        startWaiting();
-    });
-}
-
-Output CudaEngine::take() {
-    if (waiting_.empty()) throw Error(ErrorCategory::engine, "No frame is under way: submit one first.");
+bool CudaEngine::submit(const Frame& frame, const CompositeParams& params) {
+    const Size picture = frame.image->size();
     return guarded([&] {
-        startWaiting();
-        Output output = waiting_.front().slot->finish(readback_);
-        waiting_.erase(waiting_.begin());
-        startWaiting();
-        return output;
-    });
-}
-
-/// Begins what was submitted, in order, as far as there are idle slots.
-void CudaEngine::startWaiting() {
-    for (Waiting& waiting : waiting_) {
-        while (!waiting.slot) {
-            const Size picture = waiting.frame.image->size();
+        for (;;) {
             try {
                 Slot* slot = idleSlot();
-                if (!slot) return;
-                slot->start(waiting.frame, waiting.params,
-                            {unet_->inputSize(picture, liveSide_), live_.get(), timesNext()},
+                if (!slot) return false;
+                slot->start(frame, params, {unet_->inputSize(picture, liveSide_), live_.get(), timesNext()},
                             pictures_->take(picture.pixels() * 4));
-                waiting.slot = slot;
+                underWay_.push_back(slot);
+                return true;
             } catch (const CudaError& error) {
                 if (error.code != cudaErrorMemoryAllocation) throw;
                 if (!makeRoom(picture)) throw tooSmall(picture);
             }
         }
-    }
+    });
+}
+
+Output CudaEngine::take() {
+    if (underWay_.empty()) throw Error(ErrorCategory::engine, "No frame is under way: submit one first.");
+    return guarded([&] {
+        Output output = underWay_.front()->finish(readback_);
+        underWay_.erase(underWay_.begin());
+        return output;
+    });
 }
 
 /// Null when all are busy.
 Slot* CudaEngine::idleSlot() {
-    const auto isBusy = [&](const auto& slot) {
-        return std::ranges::find(waiting_, slot.get(), &Waiting::slot) != waiting_.end();
-    };
-    if (std::ranges::count_if(slots_, isBusy) >= slotLimit_) return nullptr;
+    const auto isBusy = [&](const auto& slot) { return std::ranges::find(underWay_, slot.get()) != underWay_.end(); };
+    if (int(underWay_.size()) >= slotLimit_) return nullptr;
     if (int(slots_.size()) > slotLimit_ && !isBusy(slots_.back())) slots_.pop_back();
     const auto idle = std::ranges::find_if_not(slots_, isBusy);
     if (idle != slots_.end()) return idle->get();

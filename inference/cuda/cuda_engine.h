@@ -28,7 +28,7 @@ public:
 
     [[nodiscard]] PixelMemory frameMemory() const override { return pageLockedMemory(); }
     [[nodiscard]] int slots() const override { return slotLimit_; }
-    void submit(const Frame& frame, const CompositeParams& params) override;
+    bool submit(const Frame& frame, const CompositeParams& params) override;
     Output take() override;
     void drop() override;
     void reset() override;
@@ -37,11 +37,6 @@ public:
     std::optional<MachineRates> measureRates() override;
 
 private:
-    struct Waiting {
-        Frame frame;
-        CompositeParams params;
-        Slot* slot = nullptr;  ///< null: not begun
-    };
     template <typename Work>
     auto guarded(const Work& work);
     [[nodiscard]] Planes testMatte(const Image& picture) const;
@@ -49,7 +44,6 @@ private:
     std::shared_ptr<CudaCutout> cutOutAt(const std::shared_ptr<const Image>& source,
                                          Size input,
                                          const std::stop_token& stop);
-    void startWaiting();
     Slot* idleSlot();
     bool makeRoom(Size picture);
     bool timesNext();
@@ -66,7 +60,7 @@ private:
     CudaNetwork::Choose choose_;
     std::unique_ptr<LiveMemory> live_;          ///< of the current source
     std::vector<std::unique_ptr<Slot>> slots_;  ///< the first serves stills too, the second is made when it is needed
-    std::vector<Waiting> waiting_;              ///< submitted and not taken, the oldest first
+    std::vector<Slot*> underWay_;               ///< submitted and not taken, the oldest first
     int slotLimit_;
     int liveSide_;  ///< of the network's input for live frames: options_.networkLongestSide, or less on a full device
     bool timeLayers_ = false;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine: the U-Net, the refinement of its matte and the composite, on one device. Cutting out runs the network once; a
-// changed CompositeParams only composites again.
+// What an engine is: the U-Net, the refinement of its matte and the composite, on one device. PhotoEngine cuts a photo
+// out once and composites it again when the parameters change; LiveEngine takes frames in order. A backend is both.
 //
-//     auto engine = Engine::create(UNet::load(readModel(path)), {});
-//     auto cutout = engine->cutOut(photo);                             // a photo
-//     Output out = engine->composite(*cutout, params, photo->size());
+//     auto photos = createPhotoEngine(UNet::load(readModel(path)), {});
+//     auto cutout = photos->cutOut(photo);
+//     Output out = photos->composite(*cutout, params, photo->size());
 //
-//     engine->submit(frame, params);                                     // live: up to slots() under way
-//     Output shown = engine->take();
+//     while (engine.submit(frame, params)) frame = next();  // until it is full
+//     Output shown = engine.take();
 #pragma once
 
 #include <chrono>
@@ -111,28 +111,23 @@ struct Output {
     std::uint64_t frame = 0;  ///< Frame::number of the frame that is shown; its matte is of the same frame
     std::chrono::steady_clock::time_point captured;
     std::size_t bytesUp = 0, bytesDown = 0;    ///< between host and device for this frame
-    std::vector<float> layerMs;                ///< as Engine::layers(); empty unless timeLayers() is on
+    std::vector<float> layerMs;                ///< as LiveEngine::layers(); empty unless timeLayers() is on
     MatteFault matteFault = MatteFault::none;  ///< if it is one, the picture is the background alone
     [[nodiscard]] bool matteUsable() const { return matteFault == MatteFault::none; }
 };
 
-/// One thread at a time. Every call throws Error(engine) when the device fails and Cancelled when the token was
+/// Photos. One thread at a time. Every call throws DeviceFailure when the device fails and Cancelled when the token was
 /// triggered.
-class Engine {
+class PhotoEngine {
 public:
-    /// The engine asked for; `automatic` takes CUDA when it is usable and the CPU otherwise. Throws Error(engine) when
-    /// the one asked for is not there, Error(model) when the network fails its self-test (self_test.h). Should the GPU
-    /// fail later, the CPU takes over.
-    static std::unique_ptr<Engine> create(UNet network, const EngineOptions& options);
-
-    virtual ~Engine() = default;
-    Engine(const Engine&) = delete;
-    Engine& operator=(const Engine&) = delete;
+    virtual ~PhotoEngine() = default;
+    PhotoEngine(const PhotoEngine&) = delete;
+    PhotoEngine& operator=(const PhotoEngine&) = delete;
 
     [[nodiscard]] virtual EngineInfo info() const = 0;
     /// Runs the network on `source` (rgba8 or bgr8, any size) and refines its matte along the picture's edges. People
-    /// who are far away in it are looked at twice (matting/two_pass_refinement.h), unless EngineOptions says how large
-    /// the network sees it. Throws NoMatte.
+    /// who are far away in it get a second pass (matting/two_pass_refinement.h), unless EngineOptions says how large
+    /// the network's input is. Throws NoMatte.
     virtual std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop = {}) = 0;
     /// The person over params.background at `size`: the source's size, or a smaller one of the same shape for a quick
     /// preview.
@@ -140,12 +135,25 @@ public:
     /// The matte alone, gray8 (255 = person), with the parameters' threshold and softness, at `size`.
     virtual Image matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop = {}) = 0;
 
+protected:
+    PhotoEngine() = default;
+};
+
+/// Live frames, in order. One thread at a time. Every call throws DeviceFailure when the device fails.
+class LiveEngine {
+public:
+    virtual ~LiveEngine() = default;
+    LiveEngine(const LiveEngine&) = delete;
+    LiveEngine& operator=(const LiveEngine&) = delete;
+
+    [[nodiscard]] virtual EngineInfo info() const = 0;
     /// Where a source should keep its frames, so that submit() need not copy them. Lasts longer than the engine.
     [[nodiscard]] virtual PixelMemory frameMemory() const { return {}; }
-    /// How many frames may be between submit() and take().
+    /// How many frames may be between submit() and take() now; at least 1.
     [[nodiscard]] virtual int slots() const = 0;
-    /// Starts on a frame, as far as the device does so by itself. Its image is read until take() has given its output.
-    virtual void submit(const Frame& frame, const CompositeParams& params) = 0;
+    /// Starts on a frame, as far as the device does so by itself; false, and nothing happens, when all slots are taken.
+    /// Its image is read until take() has given its output.
+    virtual bool submit(const Frame& frame, const CompositeParams& params) = 0;
     /// The oldest frame's output at the frame's size, finished; waits for it. The picture's memory is used again once
     /// nobody holds the picture.
     virtual Output take() = 0;
@@ -164,7 +172,13 @@ public:
     virtual std::optional<MachineRates> measureRates() { return MachineRates{}; }
 
 protected:
-    Engine() = default;
+    LiveEngine() = default;
+};
+
+/// A backend.
+class Engine : public PhotoEngine, public LiveEngine {
+public:
+    [[nodiscard]] EngineInfo info() const override = 0;
 };
 
 }  // namespace matte

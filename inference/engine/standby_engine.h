@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// StandbyEngine: an engine that is made when it is first needed, for one caller at a time: the thread that runs the
-// engines, and a picture of a lost device, which is made again where somebody asks for it. Any thread.
+// StandbyEngine: a photo engine that is made when it is first needed, for one caller at a time: the thread that runs
+// the engines, and a picture of a lost device, which is made again where somebody asks for it. Any thread.
 //
 //     StandbyEngine standby(createCpu);
-//     Output output = standby.with("The GPU is lost.", [&](Engine& engine) { return engine.take(); });
+//     Output output = standby.with("The GPU is lost.", [&](PhotoEngine& engine) { return engine.composite(*cutout,
+//     params, size); });
 #pragma once
 
 #include <functional>
@@ -19,7 +20,7 @@ namespace matte {
 class StandbyEngine {
 public:
     /// `reason` is why no other engine is used.
-    using Make = std::function<std::unique_ptr<Engine>(const std::string& reason)>;
+    using Make = std::function<std::unique_ptr<PhotoEngine>(const std::string& reason)>;
     explicit StandbyEngine(Make make) : make_(std::move(make)) {}
 
     /// Makes it, for `reason`, if there is none.
@@ -53,7 +54,7 @@ public:
 private:
     Make make_;
     mutable std::mutex mutex_;
-    std::unique_ptr<Engine> engine_;
+    std::unique_ptr<PhotoEngine> engine_;
     std::optional<std::string> takenOver_;
 };
 

@@ -12,7 +12,8 @@ namespace {
 
 /// How much larger people must look, in pixels that the photo has, to be worth the time of a second pass.
 constexpr double kWorthwhile = 1.5;
-/// What is seen around them, as a share of their own longest side, and at the least in pixels of the first pass's input.
+/// What is seen around them, as a share of their own longest side, and at the least in pixels of the first pass's
+/// input.
 constexpr double kMargin = 0.2, kLeastMargin = 16;
 /// How much of what either pass calls a person both must, for the second to be believed. Seen without the room around
 /// it, a bed's cover behind somebody has been taken for his clothes.
@@ -120,8 +121,8 @@ std::optional<PhotoRegion> regionToRefine(const Planes& matte, Size photo) {
 }
 
 ImageView regionOf(const ImageView& photo, const PhotoRegion& region) {
-    return {photo.row(region.top) + std::ptrdiff_t(region.left) * bytesPerPixel(photo.format), region.size, photo.strideBytes,
-            photo.format};
+    return {photo.row(region.top) + std::ptrdiff_t(region.left) * bytesPerPixel(photo.format), region.size,
+            photo.strideBytes, photo.format};
 }
 
 Planes mergePasses(const Planes& whole, const Planes& closer, const PhotoRegion& region, Size photo) {

@@ -31,9 +31,9 @@ bool moves(const Background& background) {
 
 }  // namespace
 
-Pipeline::Pipeline(MakeEngine makeEngine, std::function<void()> onNews)
+Pipeline::Pipeline(MakeLiveEngines makeEngines, std::function<void()> onNews)
     : onNews_(std::move(onNews)),
-      makeEngine_(std::move(makeEngine)),
+      makeEngines_(std::move(makeEngines)),
       worker_(startThread(
           "live pictures", ErrorCategory::engine, [this](const std::stop_token& quit) { work(quit); }, untold)),
       capturer_(startThread(
@@ -304,21 +304,21 @@ void Pipeline::work(const std::stop_token& quit) {
     };
     while (goesOn)
         guarded(doNext, [this](const char* sentence, ErrorCategory category) { engineFailed(sentence, category); });
-    engine_.reset();  // on the thread that it was made on
+    queue_.reset();  // on the thread that it was made on
 }
 
 /// Waits while there is nothing to do; null when the program ends.
 std::optional<Pipeline::Order> Pipeline::nextOrder(const std::stop_token& quit) {
-    const std::size_t slots = engine_ ? std::size_t(engine_->slots()) : 1;
+    const bool idle = !queue_ || queue_->isEmpty(), full = queue_ && queue_->isFull();
     std::unique_lock lock(mutex_);
-    const auto measures = [&] { return engine_ && ratesWanted_ && !rates_; };
+    const auto measures = [&] { return queue_ && ratesWanted_ && !rates_; };
     // What is under way would be measured with the device.
-    const auto slotFree = [&] { return underWay_.size() < (measures() ? 1 : slots); };
+    const auto slotFree = [&] { return measures() ? idle : !full; };
     const auto somethingToDo = [&] {
         return (engineWanted_ && makeAnew_) || (slotFree() && waiting_) || onceMore() || measures();
     };
     Order order;
-    if (underWay_.empty() && !somethingToDo()) {
+    if (idle && !somethingToDo()) {
         order.waitBegan = Clock::now();
         wake_.wait(lock, quit, somethingToDo);
         order.waitEnded = Clock::now();
@@ -331,7 +331,7 @@ std::optional<Pipeline::Order> Pipeline::nextOrder(const std::stop_token& quit) 
     order.timeLayers = timeLayers_;
     order.trace = trace_;
     order.makeEngine = engineWanted_ && std::exchange(makeAnew_, false);
-    order.measureRates = measures() && underWay_.empty();
+    order.measureRates = measures() && idle;
     if (slotFree() && waiting_) {
         order.frame = std::exchange(waiting_, std::nullopt);
         const std::chrono::duration<float, std::milli> waited = std::exchange(waited_, {});
@@ -356,7 +356,7 @@ std::optional<Pipeline::Order> Pipeline::nextOrder(const std::stop_token& quit) 
 void Pipeline::playBehind(Order& order) {
     const Background& background = order.params.background;
     const bool on = status_.state != State::stopped && status_.state != State::ended;
-    const bool wanted = engine_ && on && moves(background);
+    const bool wanted = queue_ && on && moves(background);
     if (video_ && (!wanted || video_->hasEnded() || video_->path() != background.imagePath)) {
         order.ended = std::exchange(video_, nullptr);
     }
@@ -369,18 +369,17 @@ void Pipeline::playBehind(Order& order) {
 /// stopped. With the lock held.
 bool Pipeline::onceMore() const {
     if (status_.state == State::stopped) return false;
-    return (paramsChanged_ || cutoutWanted_) && last_ && underWay_.empty() && generation_ == workingOn_;
+    return (paramsChanged_ || cutoutWanted_) && last_ && (!queue_ || queue_->isEmpty()) && generation_ == workingOn_;
 }
 
 void Pipeline::carryOut(Order& order) {
     if (order.makeEngine) {
-        underWay_.clear();
-        engine_.reset();
-        engine_ = makeEngine_();
+        queue_.reset();
+        queue_.emplace(makeEngines_());
         timingLayers_ = false;
         layersFor_ = {};
-        const PixelMemory memory = engine_->frameMemory();
-        EngineInfo info = engine_->info();
+        const PixelMemory memory = queue_->frameMemory();
+        EngineInfo info = queue_->info();
         const std::scoped_lock lock(mutex_);
         engineMissing_ = false;
         engineTried_ = true;
@@ -392,51 +391,47 @@ void Pipeline::carryOut(Order& order) {
     }
     if (order.makeEngine) wake_.notify_all();
     if (order.generation != workingOn_) {
-        if (engine_) engine_->reset();
-        underWay_.clear();
+        if (queue_) queue_->reset();
         last_.reset();
         layersFor_ = {};
         workingOn_ = order.generation;
     }
-    if (!engine_) return;  // it could not be made: status says why, and the placeholder hangs
-    if (order.timeLayers != timingLayers_) engine_->timeLayers(timingLayers_ = order.timeLayers);
+    if (!queue_) return;  // it could not be made: status says why, and the placeholder hangs
+    if (order.timeLayers != timingLayers_) queue_->timeLayers(timingLayers_ = order.timeLayers);
     if (order.measureRates) measureRates();
     if (order.frame) {
         submit(order);
-    } else if (!underWay_.empty()) {
+    } else if (!queue_->isEmpty()) {
         deliver(order);
     }
 }
 
 void Pipeline::submit(const Order& order) {
     last_ = order.frame;
-    underWay_.push_back(
-        {order.frame->number, Clock::now(), order.waitMs, order.repeated, order.alone, order.params.fineDetail});
     if (order.trace && order.waitMs && order.waitBegan < order.waitEnded) {
         order.trace->add("worker", "capture wait", order.waitBegan, order.waitEnded, order.frame->number);
     }
     const Trace::Span span(order.trace.get(), "worker", "submit", order.frame->number);
-    engine_->submit(*order.frame, order.params);
+    queue_->submit(*order.frame, order.params, {Clock::now(), order.waitMs, order.repeated, order.alone});
 }
 
 void Pipeline::deliver(const Order& order) {
-    const UnderWay due = underWay_.front();
-    Output output = [&] {
-        const Trace::Span span(order.trace.get(), "worker", "take", due.frame);
-        return engine_->take();
+    auto [output, entry] = [&] {
+        const Trace::Span span(order.trace.get(), "worker", "take", queue_->front().frame.number);
+        return queue_->take();
     }();
-    underWay_.pop_front();
+    const UnderWay& due = entry.tag;
     const auto now = Clock::now();
     if (order.trace) traceStages(*order.trace, output, now);
     const std::chrono::duration<float, std::milli> took = now - due.submitted;
-    const bool isStale = output.frame != due.frame;
-    const bool another = !isStale && std::exchange(fineDetail_, due.fineDetail) != due.fineDetail;
+    const bool isStale = output.frame != entry.frame.number;
+    const bool another = !isStale && std::exchange(fineDetail_, entry.params.fineDetail) != entry.params.fineDetail;
     // The engine is asked without the lock, for which newest() may be waiting.
     std::optional<std::vector<LayerInfo>> layers;
-    if (!isStale && (another || !(layersFor_ == output.picture->size()))) layers = engine_->layers();
+    if (!isStale && (another || !(layersFor_ == output.picture->size()))) layers = queue_->layers();
     std::optional<EngineInfo>
         info;  // not for every frame: it copies text, and an engine that fell back says so in time
-    if (!isStale && now - engineTold_ > kEngineNews) info = engine_->info();
+    if (!isStale && now - engineTold_ > kEngineNews) info = queue_->info();
     {
         const std::scoped_lock lock(mutex_);
         if (order.generation != generation_) return;
@@ -467,7 +462,7 @@ void Pipeline::deliver(const Order& order) {
 void Pipeline::measureRates() {
     std::optional<MachineRates> rates;
     try {
-        rates = engine_->measureRates();
+        rates = queue_->measureRates();
     } catch (const std::exception&) {
         rates.emplace();
     }
@@ -490,16 +485,15 @@ void Pipeline::tellEngine(EngineInfo info) {
 /// The last good composite stays; what was under way is lost.
 void Pipeline::engineFailed(const std::string& sentence, ErrorCategory category) {
     try {
-        if (engine_) engine_->drop();
+        if (queue_) queue_->drop();
     } catch (const std::exception&) {
-        engine_.reset();  // not even that: another is made with the next source
+        queue_.reset();  // not even that: another is made with the next source
     }
-    underWay_.clear();
     last_.reset();
     {
         const std::scoped_lock lock(mutex_);
         meter_.engineFailed();
-        engineMissing_ = engineMissing_ || !engine_;
+        engineMissing_ = engineMissing_ || !queue_;
         engineTried_ = true;
         status_.engineProblem = sentence;
         status_.engineCategory = category;

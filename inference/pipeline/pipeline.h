@@ -12,7 +12,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -21,7 +20,7 @@
 #include <thread>
 
 #include "inference/core/error.h"
-#include "inference/engine/engine.h"
+#include "inference/engine/live_queue.h"
 #include "inference/media/resuming_source.h"
 #include "inference/pipeline/looping_video.h"
 #include "inference/pipeline/privacy_placeholder.h"
@@ -59,13 +58,12 @@ struct LiveStatus {
 /// Every method by any thread, and none waits for the engine or the source; only the destructor does.
 class Pipeline {
 public:
-    using MakeEngine = std::function<std::unique_ptr<Engine>()>;
     /// Frames kept in `memory` need not be copied before the engine's device reads them.
     using OpenSource = std::function<std::unique_ptr<FrameSource>(PixelMemory memory, std::stop_token stop)>;
 
     /// The engine is made on the worker when the first source starts. `onNews` is called on both threads after every
     /// change of newest() or status(): it may only post an event.
-    Pipeline(MakeEngine makeEngine, std::function<void()> onNews);
+    Pipeline(MakeLiveEngines makeEngines, std::function<void()> onNews);
     /// Stops and waits for both threads.
     ~Pipeline();
     Pipeline(const Pipeline&) = delete;
@@ -109,13 +107,12 @@ private:
         std::uint64_t generation;
         std::stop_token stop;
     };
+    /// What goes with a frame under way.
     struct UnderWay {
-        std::uint64_t frame;
         std::chrono::steady_clock::time_point submitted;
         std::optional<float> waitMs;  ///< before it came; empty for a source's first and for one shown again
         bool repeated;                ///< LivePicture's
         bool alone;                   ///< without a background, for takeCutout()
-        bool fineDetail;              ///< CompositeParams's
     };
     /// What the worker is to do next.
     struct Order {
@@ -152,17 +149,16 @@ private:
     void engineFailed(const std::string& sentence, ErrorCategory category = ErrorCategory::engine);
 
     const std::function<void()> onNews_;
-    const MakeEngine makeEngine_;
+    const MakeLiveEngines makeEngines_;
 
     // Capture thread only.
     PrivacyPlaceholder placeholder_;
 
     // Worker only.
-    std::unique_ptr<Engine> engine_;
-    std::deque<UnderWay> underWay_;
+    std::optional<LiveQueue<UnderWay>> queue_;      ///< empty: the engine could not be made
     std::chrono::steady_clock::duration waited_{};  ///< for a frame, since the last one came
     std::uint64_t workingOn_ = 0;                   ///< generation of what is under way
-    std::optional<Frame> last_;  ///< composited again when the parameters changes and no newer frame comes
+    std::optional<Frame> last_;  ///< composited again when the parameters change and no newer frame comes
     bool timingLayers_ = false;
     Size layersFor_;           ///< frame size at which the layers were asked for
     bool fineDetail_ = false;  ///< of the frame that came last

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -90,12 +89,12 @@ void alphaInto(const Image& picture, Image& matte) {
 
 class Export {
 public:
-    Export(Engine& engine, const VideoExport& job, std::stop_token stop)
-        : engine_(engine),
+    Export(LiveEngines engines, const VideoExport& job, std::stop_token stop)
+        : queue_(std::move(engines)),
           stop_(std::move(stop)),
           input_(job.input),
           params_(job.params),
-          frames_(job.input, settings(engine)) {
+          frames_(job.input, settings(queue_.frameMemory())) {
         if (job.matteOnly) params_.background.kind = Background::Kind::transparent;
         const Background& background = params_.background;
         const bool isFile = background.kind == Background::Kind::image;
@@ -103,7 +102,7 @@ public:
         read.push_back(job.input);
         if (isFile) read.emplace_back(background.imagePath);
         refuseReplacing(job.output, read);
-        if (isFile && background.moving) behind_.emplace(background.imagePath, engine.frameMemory());
+        if (isFile && background.moving) behind_.emplace(background.imagePath, queue_.frameMemory());
         first_ = next();
         if (!first_) {
             throw Error(ErrorCategory::input,
@@ -122,18 +121,15 @@ public:
     }
 
     VideoExportResult run(const std::function<void(std::uint64_t, double)>& progress) {
-        engine_.reset();
         for (auto frame = std::move(first_); frame; frame = next()) {
             const Seconds time = frames_.timeOf(*frame);
             if (behind_) {
                 if (auto image = behind_->at(time, stop_)) params_.background.image = std::move(image);
             }
-            engine_.submit(*frame, params_);
-            underWay_.push_back({*frame, params_, time});
-            // Fewer than before may be allowed: the processor that goes on for a GPU has fewer slots.
-            while (int(underWay_.size()) >= engine_.slots()) writeOldest(progress);
+            queue_.submit(*frame, params_, time);
+            while (queue_.isFull()) writeOldest(progress);
         }
-        while (!underWay_.empty()) writeOldest(progress);
+        while (!queue_.isEmpty()) writeOldest(progress);
         if (withoutMatte_ == result_.frames) throw NoMatte();
         writer_->finish();
         if (withoutMatte_ > 0) result_.matteProblem = sayHowManyAreWithoutMatte();
@@ -141,20 +137,17 @@ public:
         result_.loss += writer_->loss();
         if (behind_) result_.backgroundLoss = behind_->loss();
         result_.problem = problem();
+        result_.engine = queue_.info();
         if (!result_.inputProblem.empty()) countTheRest();
         return result_;
     }
 
 private:
-    struct UnderWay {
-        Frame frame;
-        CompositeParams params;
-        Seconds time;
-    };
+    using Queue = LiveQueue<Seconds>;  ///< with each frame's time
 
-    static CaptureSettings settings(const Engine& engine) {
+    static CaptureSettings settings(const PixelMemory& memory) {
         CaptureSettings settings;
-        settings.memory = engine.frameMemory();
+        settings.memory = memory;
         return settings;
     }
 
@@ -164,7 +157,7 @@ private:
         try {
             frame = frames_.next(stop_);
         } catch (const Error& error) {
-            if (result_.frames + underWay_.size() == 0) throw;
+            if (result_.frames + queue_.size() == 0) throw;
             result_.inputProblem = error.what();
         }
         stopIfAsked(stop_);
@@ -172,27 +165,26 @@ private:
     }
 
     void writeOldest(const std::function<void(std::uint64_t, double)>& progress) {
-        const Output output = engine_.take();
-        const UnderWay begun = std::move(underWay_.front());
-        underWay_.pop_front();
-        const auto picture = fetch(*output.picture, begun);
+        Queue::Taken taken = queue_.take();
+        const auto picture = fetch(taken);
+        const auto& [output, entry] = taken;
         if (matte_) alphaInto(*picture, *matte_);
-        writer_->write(matte_ ? matte_->view() : picture->view(), begun.time, begun.frame.lasts);
+        writer_->write(matte_ ? matte_->view() : picture->view(), entry.tag, entry.frame.lasts);
         ++result_.frames;
-        result_.seconds = (begun.time + begun.frame.lasts).count();
+        result_.seconds = (entry.tag + entry.frame.lasts).count();
         if (!output.matteUsable()) ++withoutMatte_;
         if (output.matteFault == MatteFault::everything) ++refused_;
         if (result_.frames == kTried && withoutMatte_ == kTried) throw NoMatte();
         if (progress) progress(result_.frames, frames_.info().frames);
     }
 
-    /// A device that is lost before its picture was fetched: the engine makes the picture again, as that of a photo.
-    std::shared_ptr<const Image> fetch(const Picture& picture, const UnderWay& begun) {
+    /// A device that is lost before its picture was fetched: the standby makes it again.
+    std::shared_ptr<const Image> fetch(Queue::Taken& taken) {
         try {
-            return picture.image();
-        } catch (const DeviceFailure&) {
-            const auto cutout = engine_.cutOut(begun.frame.image, stop_);
-            return engine_.composite(*cutout, begun.params, begun.frame.image->size(), stop_).picture->image();
+            return taken.output.picture->image();
+        } catch (const DeviceFailure& failure) {
+            taken = queue_.takeAgain(std::move(taken), failure);
+            return taken.output.picture->image();
         }
     }
 
@@ -228,7 +220,7 @@ private:
                " pictures show the background alone, because the model's " + why + ": try another model.";
     }
 
-    Engine& engine_;
+    Queue queue_;
     std::stop_token stop_;
     fs::path input_;
     CompositeParams params_;
@@ -237,7 +229,6 @@ private:
     std::optional<MovingBackground> behind_;
     std::unique_ptr<VideoWriter> writer_;
     std::optional<Image> matte_;
-    std::deque<UnderWay> underWay_;
     VideoExportResult result_;
     std::uint64_t withoutMatte_ = 0;
     std::uint64_t refused_ = 0;  ///< of these, by MatteGuard
@@ -245,11 +236,11 @@ private:
 
 }  // namespace
 
-VideoExportResult exportVideo(Engine& engine,
+VideoExportResult exportVideo(LiveEngines engines,
                               const VideoExport& job,
                               const std::function<void(std::uint64_t done, double of)>& progress,
                               std::stop_token stop) {
-    return Export(engine, job, std::move(stop)).run(progress);
+    return Export(std::move(engines), job, std::move(stop)).run(progress);
 }
 
 }  // namespace matte

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "inference/core/composite_params.h"
-#include "inference/engine/engine.h"
+#include "inference/engine/live_queue.h"
 #include "inference/media/loss.h"
 
 namespace matte {
@@ -28,6 +28,7 @@ struct VideoExportResult {
     std::uint64_t frames = 0;
     double seconds = 0;        ///< of the video
     std::string codec;         ///< "h264"
+    EngineInfo engine;         ///< of the last frame
     Loss loss;                 ///< of the video and its sound. What could be read is written
     Loss backgroundLoss;       ///< of the video behind the person
     std::string inputProblem;  ///< why the video could not be read on; else empty
@@ -41,7 +42,7 @@ struct VideoExportResult {
 /// `output` may not be a file that is read: see refuseReplacing(). `progress` is called after each frame with how many
 /// are done, and of how many (0: not known). Throws Error (input: no video, or none of its frames can be read; output;
 /// engine), NoMatte when no frame gets one, and Cancelled: then there is no file, or the old one.
-VideoExportResult exportVideo(Engine& engine,
+VideoExportResult exportVideo(LiveEngines engines,
                               const VideoExport& job,
                               const std::function<void(std::uint64_t done, double of)>& progress,
                               std::stop_token stop = {});

@@ -8,7 +8,7 @@ configureAndBuild build/threads -DCMAKE_BUILD_TYPE=Debug -DMATTE_SANITIZE=thread
     --target=matte_tests
 threaded=Live.*:Live*:PrivacyPlaceholder.*:Mailbox.*:Trace.*:Recent.*:Detached.*:DeviceWatch.*:ResumingSource.*:LoopingVideo.*:Moving*
 threaded+=:ImplementationSwitching.*:TestSource.*:FramePool.*:BufferPool*:CameraReader.*:VideoSource.*:FolderSource.*:OpenSource.*
-threaded+=:Parallel.*:CpuNetwork.*:FallbackEngine.*:H264*:LoopbackCamera.*
+threaded+=:Parallel.*:CpuNetwork.*:LiveQueue*:FailoverPhotoEngine.*:H264*:LoopbackCamera.*
 report=build/threads/tests.txt
 status=0
 OMP_NUM_THREADS=1 OMP_THREAD_LIMIT=1 TSAN_OPTIONS=halt_on_error=0:suppressions=$PWD/tests/checks/races.txt timeout 900 \

@@ -60,16 +60,16 @@ NetworkMatte::NetworkMatte(std::shared_ptr<const UNet> unet, int longestSide)
     : unet_(std::move(unet)), longestSide_(longestSide), network_(*unet_, CudaNetwork::bestKernel()) {}
 
 Planes NetworkMatte::operator()(const Image& source) {
-    const Planes whole = params(source);
+    const Planes whole = onePass(source);
     const auto part = longestSide_ == 0 ? regionToRefine(whole, source.size()) : std::nullopt;
     if (!part) return whole;
     Image cut(part->size, source.format());
     const ImageView view = regionOf(source.view(), *part);
     for (int y = 0; y < view.size.height; ++y) std::copy_n(view.row(y), cut.strideBytes(), cut.row(y));
-    return mergePasses(whole, params(cut), *part, source.size());
+    return mergePasses(whole, onePass(cut), *part, source.size());
 }
 
-Planes NetworkMatte::params(const Image& source) {
+Planes NetworkMatte::onePass(const Image& source) {
     const Size size = unet_->photoInputSize(source.size(), longestSide_);
     network_.configure(size);
     const device::Resampling shrink(source.size(), size);
@@ -95,15 +95,18 @@ Output RoundEngine::composite(Cutout& cutout, const CompositeParams& params, Siz
     return output;
 }
 
-void RoundEngine::submit(const Frame& frame, const CompositeParams& params) {
+bool RoundEngine::submit(const Frame& frame, const CompositeParams& params) {
+    if (frame_.image) return false;
     frame_ = frame;
     params_ = params;
+    return true;
 }
 
 Output RoundEngine::take() {
-    const auto cutout = cutOut(frame_.image, {});
-    Output output = composite(*cutout, params_, frame_.image->size(), {});
-    output.frame = frame_.number;
+    const Frame frame = std::exchange(frame_, {});
+    const auto cutout = cutOut(frame.image, {});
+    Output output = composite(*cutout, params_, frame.image->size(), {});
+    output.frame = frame.number;
     return output;
 }
 

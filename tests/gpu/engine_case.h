@@ -32,7 +32,7 @@ public:
     Planes operator()(const Image& source);
 
 private:
-    Planes params(const Image& source);
+    Planes onePass(const Image& source);
     std::shared_ptr<const UNet> unet_;
     int longestSide_;
     CudaNetwork network_;
@@ -48,10 +48,10 @@ public:
     Image matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override;
 
     [[nodiscard]] int slots() const override { return 1; }
-    void submit(const Frame& frame, const CompositeParams& params) override;
+    bool submit(const Frame& frame, const CompositeParams& params) override;
     Output take() override;
-    void drop() override {}
-    void reset() override {}
+    void drop() override { frame_ = {}; }
+    void reset() override { frame_ = {}; }
     [[nodiscard]] std::vector<LayerInfo> layers() const override { return {}; }
     void timeLayers(bool) override {}
 

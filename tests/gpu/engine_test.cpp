@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "inference/cuda/cuda_engine.h"
-#include "inference/engine/fallback_engine.h"
+#include "inference/engine/failover_photo_engine.h"
 #include "tests/gpu/engine_case.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/gpu/live_case.h"
@@ -52,7 +52,7 @@ void checkPicture(CudaEngine& engine, NetworkMatte& network, const std::shared_p
     compare(name + " matte", host.matte(params, size), engine.matte(*cutout, params, size, {}));
 }
 
-Image resultOf(Engine& engine, const std::shared_ptr<const Image>& source) {
+Image resultOf(PhotoEngine& engine, const std::shared_ptr<const Image>& source) {
     const auto cutout = engine.cutOut(source, {});
     const Output output = engine.composite(*cutout, plainParams("blur:50"), source->size(), {});
     Image copy(output.picture->image()->size(), output.picture->image()->format());
@@ -61,9 +61,9 @@ Image resultOf(Engine& engine, const std::shared_ptr<const Image>& source) {
 }
 
 /// A CudaEngine in front of a RoundEngine, with errors made up by `fault`.
-FallbackEngine guardedEngine(const std::shared_ptr<const UNet>& unet,
-                             const CudaFault& fault,
-                             const EngineOptions& options = kRepeatable) {
+FailoverPhotoEngine guardedEngine(const std::shared_ptr<const UNet>& unet,
+                                  const CudaFault& fault,
+                                  const EngineOptions& options = kRepeatable) {
     return {std::make_unique<CudaEngine>(unet, options, fault),
             [](const std::string& reason) { return std::make_unique<RoundEngine>(reason); }};
 }
@@ -160,7 +160,7 @@ TEST_F(PhotoEngine, ACloserLookThatFailsLeavesTheFirstOrThePictureToTheOtherEngi
     RoundEngine sure("");
     const Image first = resultOf(once, photo), round = resultOf(sure, photo);
     for (const cudaError_t code : {cudaErrorMemoryAllocation, cudaErrorIllegalAddress}) {
-        FallbackEngine engine = guardedEngine(
+        FailoverPhotoEngine engine = guardedEngine(
             portraitNetwork(), [&](const std::string& step) { return step == "second pass" ? code : cudaSuccess; },
             kOwnSize);
         const bool full = code == cudaErrorMemoryAllocation;
@@ -211,7 +211,7 @@ TEST_P(FatalDeviceError, InAnyStepOfAPhotoLetsTheOtherEngineFinishItAndIsTold) {
     RoundEngine sure("");
     const Image expected = resultOf(sure, source);
     for (const char* where : {"prepare", "upload", "network", "composite", "wait", "download"}) {
-        FallbackEngine engine = guardedEngine(
+        FailoverPhotoEngine engine = guardedEngine(
             smallNetwork(), [&](const std::string& step) { return step == where ? GetParam().code : cudaSuccess; });
         EXPECT_TRUE(sameBytes(expected, resultOf(engine, source))) << "failed in " << where;
         // The pictures' own thread may be the one that meets it: the engine turns at its next use of the device then.
@@ -244,7 +244,7 @@ TEST_F(FullDevice, MakesTheNetworksInputSmallerThenTheOtherEngineTakesOverForTha
     RoundEngine sure("");
     const Image round = resultOf(sure, source);
     int failures = 1;
-    FallbackEngine engine = guardedEngine(portraitNetwork(), [&](const std::string& step) {
+    FailoverPhotoEngine engine = guardedEngine(portraitNetwork(), [&](const std::string& step) {
         return step == "upload" && failures-- > 0 ? cudaErrorMemoryAllocation : cudaSuccess;
     });
     const Image smaller = resultOf(engine, source);
@@ -262,7 +262,7 @@ TEST_F(FullDevice, MakesTheNetworksInputSmallerThenTheOtherEngineTakesOverForTha
 TEST_F(FullDevice, ThatIsReallyFullLosesNoPicture) {
     const auto source = picture({1280, 720}), large = picture({4000, 3000});
     RoundEngine sure("");
-    FallbackEngine engine = guardedEngine(portraitNetwork(), {});
+    FailoverPhotoEngine engine = guardedEngine(portraitNetwork(), {});
     const Image full = resultOf(engine, source);
     std::vector<DeviceBuffer> hog;
     for (std::size_t bytes = std::size_t(1) << 36; bytes >= (1 << 20); bytes /= 2) {
@@ -281,7 +281,7 @@ void loseTheDevice() {
     const auto source = picture({97, 61});
     RoundEngine sure("");
     const Image expected = resultOf(sure, source);
-    FallbackEngine engine = guardedEngine(smallNetwork(), {});
+    FailoverPhotoEngine engine = guardedEngine(smallNetwork(), {});
     const CompositeParams params = plainParams("blur:50");
     const auto cutout = engine.cutOut(source, {});
     engine.composite(*cutout, params, source->size(), {});

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "inference/core/frame_pool.h"
-#include "inference/engine/fallback_engine.h"
+#include "inference/engine/live_queue.h"
 #include "inference/matting/resample.h"
 #include "tests/gpu/engine_case.h"
 #include "tests/gpu/live_case.h"
@@ -365,17 +365,17 @@ TEST_F(LiveEngineTest, EachStepThatFailsIsADeviceFailureAndTheFrameGoesOn) {
                 EXPECT_THROW(through(bare, image, params), DeviceFailure) << where;
                 left = 0;
             }
-            FallbackEngine engine(std::make_unique<CudaEngine>(smallNetwork(), kRepeatable, fault),
-                                  [](const std::string& reason) { return std::make_unique<RoundEngine>(reason); });
-            engine.submit({image, 0, {}}, params);
+            LiveQueue<int> queue({std::make_unique<CudaEngine>(smallNetwork(), kRepeatable, fault),
+                                  [](const std::string& reason) { return std::make_unique<RoundEngine>(reason); }});
+            queue.submit({image, 0, {}}, params, 0);
             for (std::uint64_t number = 1; number < 8; ++number) {
-                engine.submit({image, number, {}}, params);
-                EXPECT_EQ(engine.take().frame, number - 1) << where;
+                queue.submit({image, number, {}}, params, 0);
+                EXPECT_EQ(queue.take().output.frame, number - 1) << where;
             }
-            const Output last = engine.take();
+            const Output last = queue.take().output;
             EXPECT_EQ(last.frame, 7U) << where;
             if (std::string(where) == "prepare" && good > 0) continue;  // is passed twice only
-            EXPECT_EQ(engine.info().kind, EngineKind::cpu) << where;
+            EXPECT_EQ(queue.info().kind, EngineKind::cpu) << where;
             EXPECT_TRUE(sameBytes(*expected, *last.picture->image())) << where;
         }
     }

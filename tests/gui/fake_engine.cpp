@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/gui/fake_engine.h"
 
+#include <utility>
+
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -69,19 +71,22 @@ public:
     }
 
     [[nodiscard]] int slots() const override { return 1; }
-    void submit(const Frame& frame, const CompositeParams& params) override {
+    bool submit(const Frame& frame, const CompositeParams& params) override {
+        if (frame_.image) return false;
         frame_ = frame;
         params_ = params;
+        return true;
     }
     Output take() override {
-        const auto cutout = cutOut(frame_.image, {});
-        Output output = composite(*cutout, params_, frame_.image->size(), {});
-        output.frame = frame_.number;
-        output.captured = frame_.captured;
+        const Frame frame = std::exchange(frame_, {});
+        const auto cutout = cutOut(frame.image, {});
+        Output output = composite(*cutout, params_, frame.image->size(), {});
+        output.frame = frame.number;
+        output.captured = frame.captured;
         return output;
     }
-    void drop() override {}
-    void reset() override {}
+    void drop() override { frame_ = {}; }
+    void reset() override { frame_ = {}; }
     [[nodiscard]] std::vector<LayerInfo> layers() const override { return {}; }
     void timeLayers(bool) override {}
 
@@ -103,7 +108,7 @@ CompositeParams EngineLog::lastParams() const {
     return lastParams_;
 }
 
-std::function<std::unique_ptr<Engine>()> fakeEngine(EngineLog& log) {
+MakeEngine fakeEngine(EngineLog& log) {
     return [&log]() -> std::unique_ptr<Engine> {
         if (log.failMaking > 0) {
             --log.failMaking;

@@ -33,7 +33,8 @@ private:
     CompositeParams lastParams_;
 };
 
-std::function<std::unique_ptr<Engine>()> fakeEngine(EngineLog& log);
+using MakeEngine = std::function<std::unique_ptr<Engine>()>;
+MakeEngine fakeEngine(EngineLog& log);
 
 /// The colour of FakeEngine's composite with this look.
 struct Rgba {

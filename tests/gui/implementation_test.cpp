@@ -17,6 +17,7 @@
 #include "gui/panels/implementation_row.h"
 #include "gui/timing/timing_overlay.h"
 #include "gui/window/canvas.h"
+#include "inference/backends/create_engine.h"
 #include "inference/baselines/live/switching_engine.h"
 #include "inference/core/error.h"
 #include "tests/gui/groups.h"
@@ -103,15 +104,15 @@ struct ImplementationFixture {
             if (!named.isEmpty()) return Safetensors::read(named.toStdString());
             return Safetensors::parse(encodeSafetensors(randomUNet({4, 8, 16}, 1)), "tiny");
         };
-        const auto makeEngine = [options, file, implementations = implementations]() -> std::unique_ptr<Engine> {
+        const auto makeEngines = [options, file, implementations = implementations]() -> LiveEngines {
             const auto loadModel = [file] {
                 return std::make_shared<const baselines::Model>(baselines::Model::load(file()));
             };
-            return std::make_unique<baselines::SwitchingEngine>(Engine::create(UNet::load(file()), options),
+            return std::make_unique<baselines::SwitchingEngine>(createLiveEngines(UNet::load(file()), options).first,
                                                                 baselines::SwitchingEngine::Setup{loadModel, options},
                                                                 implementations);
         };
-        return {.makeLiveEngine = makeEngine, .implementations = implementations, .watchCameras = false};
+        return {.makeLiveEngines = makeEngines, .implementations = implementations, .watchCameras = false};
     }
     [[nodiscard]] MainWindow& window() const { return *base.window; }
     [[nodiscard]] ImplementationRow& row() const { return *window().findChild<ImplementationRow*>(); }

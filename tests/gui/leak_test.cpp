@@ -19,7 +19,7 @@
 #include "gui/live/live_control.h"
 #include "gui/live/profiles.h"
 #include "gui/window/viewport.h"
-#include "inference/backends/live_engine.h"
+#include "inference/backends/create_engine.h"
 #include "inference/baselines/live/switching_engine.h"
 #include "inference/model/default_model.h"
 #include "inference/model/safetensors.h"
@@ -105,7 +105,7 @@ struct RoomFixture {
     explicit RoomFixture(const Network& network)
         : base({},
                {.background = plain({0, 255, 0}),
-                .makeLiveEngine = [this, network] { return lapsingEngine(makeEngine(network), lapse); },
+                .makeLiveEngines = [this, network] { return lapsingEngine(makeEngine(network), lapse); },
                 .open = [](const SourceSpec& spec,
                            const CaptureSettings&,
                            const std::stop_token&) { return openKnownRoom(spec.size, spec.rate); },
@@ -142,7 +142,7 @@ struct RoomFixture {
         return source;
     }
     /// As the program's own main() makes it.
-    std::unique_ptr<Engine> makeEngine(const Network& network) const {
+    std::unique_ptr<LiveEngine> makeEngine(const Network& network) const {
         EngineOptions options;
         options.kind = EngineKind::cpu;
         options.precision = network.precision;
@@ -152,7 +152,7 @@ struct RoomFixture {
                 baselines::Model::load(Safetensors::read(findModel(model))));
         };
         return std::make_unique<baselines::SwitchingEngine>(
-            makeLiveEngine(model, options), baselines::SwitchingEngine::Setup{load, options}, implementations);
+            makeLiveEngines(model, options).first, baselines::SwitchingEngine::Setup{load, options}, implementations);
     }
 
     int frames = 0;  ///< with the person, presented

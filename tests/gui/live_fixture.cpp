@@ -19,10 +19,10 @@ Background behind() {
 
 }  // namespace
 
-LiveFixture::LiveFixture(const PhotoSession::EngineFactory& liveEngine)
+LiveFixture::LiveFixture(const MakeLiveEngines& liveEngines)
     : base({},
            {.background = behind(),
-            .makeLiveEngine = liveEngine ? liveEngine : [this] { return scriptedEngine(script); },
+            .makeLiveEngines = liveEngines ? liveEngines : [this] { return scriptedEngine(script); },
             .open = [this](const SourceSpec&, const CaptureSettings&, const std::stop_token&) { return feed.open(); },
             .watchCameras = false}) {
     window().setMode(Mode::live);

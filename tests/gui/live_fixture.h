@@ -11,7 +11,7 @@ constexpr Rgb kBehind{12, 34, 56};  ///< the fixture's background: what is seen 
 
 struct LiveFixture {
     /// With a factory of its own, `script` stays unused.
-    explicit LiveFixture(const PhotoSession::EngineFactory& liveEngine = {});
+    explicit LiveFixture(const MakeLiveEngines& liveEngines = {});
     /// Starts, and pushes a frame until its picture is shown.
     void start();
     /// Pushes one frame and waits until the engine's picture of it is on the screen.

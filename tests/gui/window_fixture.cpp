@@ -41,12 +41,23 @@ bool closeByDesktop(QWidget& window) {
     return event.isAccepted();
 }
 
-WindowFixture::WindowFixture(const PhotoSession::EngineFactory& factory, const Startup& given)
+namespace {
+
+const Startup& withEngines(Startup& startup, const MakeEngine& factory) {
+    if (!startup.makeLiveEngines) startup.makeLiveEngines = factory;
+    if (!startup.makeVideoEngines) startup.makeVideoEngines = factory;
+    return startup;
+}
+
+}  // namespace
+
+WindowFixture::WindowFixture(const MakeEngine& factory, const Startup& given)
     : photo(writePhoto(folder / "photo.png")),
       startup(given),
       store(
           std::make_unique<QSettings>(QString::fromStdString((home / "settings.ini").string()), QSettings::IniFormat)),
-      window(std::make_unique<MainWindow>(factory ? factory : fakeEngine(log), *store, startup)) {
+      window(std::make_unique<MainWindow>(
+          factory ? factory : fakeEngine(log), *store, withEngines(startup, factory ? factory : fakeEngine(log)))) {
     showWindow();
 }
 

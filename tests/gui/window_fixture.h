@@ -23,9 +23,8 @@ QString writeText(const std::filesystem::path& path, const std::string& text);
 bool closeByDesktop(QWidget& window);
 
 struct WindowFixture {
-    /// With a factory of its own, the log stays empty.
-    explicit WindowFixture(const PhotoSession::EngineFactory& factory = {},
-                           const Startup& startup = {.watchCameras = false});
+    /// With a factory of its own, the log stays empty. What `startup` names no engines for gets the factory's.
+    explicit WindowFixture(const MakeEngine& factory = {}, const Startup& startup = {.watchCameras = false});
 
     /// Opens a photo and waits until its result is shown.
     void open(const QString& path);

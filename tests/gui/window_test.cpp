@@ -23,6 +23,7 @@
 #include "gui/window/canvas.h"
 #include "gui/window/status_line.h"
 #include "gui/window/viewport.h"
+#include "inference/cpu/cpu_engine.h"
 #include "inference/model/safetensors.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/window_fixture.h"
@@ -148,8 +149,9 @@ private Q_SLOTS:
         ModelTensors tensors = randomUNet({4, 8, 16}, 1);
         tensors.begin()->second.values[0] = std::numeric_limits<float>::quiet_NaN();
         writeModel(models / "nan.safetensors", tensors);
-        WindowFixture fixture(
-            [path = models / "nan.safetensors"] { return Engine::create(UNet::load(Safetensors::read(path)), {}); });
+        WindowFixture fixture([path = models / "nan.safetensors"] {
+            return std::make_unique<CpuEngine>(UNet::load(Safetensors::read(path)), EngineOptions{}, "");
+        });
         QTRY_VERIFY(fixture.hasError());
         fixture.window->canvas().banner().dismiss();
         fixture.window->openPhoto(PhotoSource::fromFile(fixture.photo));

@@ -64,26 +64,18 @@ std::shared_ptr<const Picture> asPicture(const Image& frame) {
     return std::make_shared<HostPicture>(picture);
 }
 
-class LapsingEngine final : public Engine {
+class LapsingEngine final : public LiveEngine {
 public:
-    LapsingEngine(std::unique_ptr<Engine> engine, const std::atomic<Lapse>& lapse)
+    LapsingEngine(std::unique_ptr<LiveEngine> engine, const std::atomic<Lapse>& lapse)
         : engine_(std::move(engine)), lapse_(lapse) {}
 
     [[nodiscard]] EngineInfo info() const override { return engine_->info(); }
-    std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop) override {
-        return engine_->cutOut(std::move(source), std::move(stop));
-    }
-    Output composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override {
-        return engine_->composite(cutout, params, size, std::move(stop));
-    }
-    Image matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override {
-        return engine_->matte(cutout, params, size, std::move(stop));
-    }
     [[nodiscard]] PixelMemory frameMemory() const override { return engine_->frameMemory(); }
     [[nodiscard]] int slots() const override { return engine_->slots(); }
-    void submit(const Frame& frame, const CompositeParams& params) override {
-        engine_->submit(frame, params);
+    bool submit(const Frame& frame, const CompositeParams& params) override {
+        if (!engine_->submit(frame, params)) return false;
         underWay_.push_back(frame.image);
+        return true;
     }
     Output take() override {
         const auto frame = underWay_.front();
@@ -109,7 +101,7 @@ public:
     std::optional<MachineRates> measureRates() override { return engine_->measureRates(); }
 
 private:
-    std::unique_ptr<Engine> engine_;
+    std::unique_ptr<LiveEngine> engine_;
     const std::atomic<Lapse>& lapse_;
     std::deque<std::shared_ptr<const Image>> underWay_;
 };
@@ -120,7 +112,7 @@ std::unique_ptr<FrameSource> openKnownRoom(Size size, double rate) {
     return std::make_unique<KnownRoom>(size, rate);
 }
 
-std::unique_ptr<Engine> lapsingEngine(std::unique_ptr<Engine> engine, const std::atomic<Lapse>& lapse) {
+std::unique_ptr<LiveEngine> lapsingEngine(std::unique_ptr<LiveEngine> engine, const std::atomic<Lapse>& lapse) {
     return std::make_unique<LapsingEngine>(std::move(engine), lapse);
 }
 

@@ -28,6 +28,6 @@ enum class Lapse {
 };
 
 /// `engine`, except for what `lapse` says at each frame.
-std::unique_ptr<Engine> lapsingEngine(std::unique_ptr<Engine> engine, const std::atomic<Lapse>& lapse);
+std::unique_ptr<LiveEngine> lapsingEngine(std::unique_ptr<LiveEngine> engine, const std::atomic<Lapse>& lapse);
 
 }  // namespace matte::test

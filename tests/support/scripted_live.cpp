@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint8_t kMark = 201;  // in the second channel of every such picture
 
-class ScriptedEngine final : public Engine {
+class ScriptedEngine final : public LiveEngine {
 public:
     explicit ScriptedEngine(LiveScript& script) : script_(script) {}
     [[nodiscard]] EngineInfo info() const override {
@@ -23,20 +23,16 @@ public:
         if (script_.smallerInput) info.warnings.emplace_back("The input is smaller.");
         return info;
     }
-    std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image>, std::stop_token) override { return nullptr; }
-    Output composite(Cutout&, const CompositeParams&, Size, std::stop_token) override { return {}; }
-    Image matte(Cutout&, const CompositeParams&, Size size, std::stop_token) override {
-        return {size, PixelFormat::gray8};
-    }
-
     [[nodiscard]] PixelMemory frameMemory() const override { return scriptedMemory(); }
     [[nodiscard]] int slots() const override { return script_.slots; }
-    void submit(const Frame& frame, const CompositeParams& params) override {
+    bool submit(const Frame& frame, const CompositeParams& params) override {
+        if (int(underWay_.size()) >= script_.slots) return false;
         std::this_thread::sleep_for(std::chrono::milliseconds(script_.submitMs));
         ++script_.submitted;
         fine_ = params.fineDetail;
         underWay_.push_back({frame, params.background.kind == Background::Kind::transparent});
         script_.mostUnderWay = std::max(script_.mostUnderWay.load(), int(underWay_.size()));
+        return true;
     }
     Output take() override {
         std::this_thread::sleep_for(std::chrono::milliseconds(script_.takeMs));
@@ -144,7 +140,7 @@ std::unique_ptr<FrameSource> FrameFeed::open() {
     return std::make_unique<Source>(*this);
 }
 
-std::unique_ptr<Engine> scriptedEngine(LiveScript& script) {
+std::unique_ptr<LiveEngine> scriptedEngine(LiveScript& script) {
     if (script.failMaking) throw Error(ErrorCategory::model, "The scripted model is damaged: get another.");
     ++script.made;
     return std::make_unique<ScriptedEngine>(script);

@@ -31,7 +31,7 @@ struct LiveScript {
 };
 
 /// Its pictures are opaque, or half transparent when the background is to be.
-std::unique_ptr<Engine> scriptedEngine(LiveScript& script);
+std::unique_ptr<LiveEngine> scriptedEngine(LiveScript& script);
 /// What its frameMemory() gives: plain memory under a name of its own.
 PixelMemory scriptedMemory();
 

@@ -83,7 +83,7 @@ Size firstInput(BaselineNetwork& network, const InputChoice& choice, const std::
 
 }  // namespace
 
-SwitchingEngine::SwitchingEngine(std::unique_ptr<Engine> product,
+SwitchingEngine::SwitchingEngine(std::unique_ptr<LiveEngine> product,
                                  Setup setup,
                                  std::shared_ptr<ImplementationSwitch> implementations)
     : product_(std::move(product)), setup_(std::move(setup)), implementations_(std::move(implementations)) {
@@ -109,18 +109,6 @@ EngineInfo SwitchingEngine::info() const {
     if (!status.smaller.empty()) byImplementation.warnings.push_back(status.smaller);
     byImplementation.warnings.insert(byImplementation.warnings.end(), info.warnings.begin(), info.warnings.end());
     return byImplementation;
-}
-
-std::shared_ptr<Cutout> SwitchingEngine::cutOut(std::shared_ptr<const Image> source, std::stop_token stop) {
-    return product_->cutOut(std::move(source), stop);
-}
-
-Output SwitchingEngine::composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) {
-    return product_->composite(cutout, params, size, stop);
-}
-
-Image SwitchingEngine::matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) {
-    return product_->matte(cutout, params, size, stop);
 }
 
 /// With a picture's size, everything is built for it, so that the first frame does not wait; without, by that frame.
@@ -216,14 +204,19 @@ int SwitchingEngine::slots() const {
     return turning && underWay_ > 0 ? underWay_ : live().slots();
 }
 
-void SwitchingEngine::submit(const Frame& frame, const CompositeParams& params) {
+bool SwitchingEngine::submit(const Frame& frame, const CompositeParams& params) {
     follow(frame.image->size());
+    if (underWay_ >= slots()) return false;
+    if (!now_.engine) {
+        const bool taken = product_->submit(frame, params);
+        underWay_ += taken ? 1 : 0;
+        return taken;
+    }
     ++underWay_;
-    if (!now_.engine) return product_->submit(frame, params);
     frame_ = {frame, params};
     CompositeParams atItsInput = params;
     atItsInput.fineDetail = false;  // how large an implementation's input is follows from its speed
-    now_.engine->submit(frame, atItsInput);
+    return now_.engine->submit(frame, atItsInput);
 }
 
 Output SwitchingEngine::take() {

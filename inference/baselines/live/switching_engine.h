@@ -18,14 +18,14 @@
 
 namespace matte::baselines {
 
-class SwitchingEngine final : public Engine {
+class SwitchingEngine final : public LiveEngine {
 public:
     struct Setup {
         std::function<ModelPointer()> loadModel;  ///< the product's; called on another thread
         EngineOptions options;                    ///< the product's
     };
     /// What is chosen already is built here.
-    SwitchingEngine(std::unique_ptr<Engine> product,
+    SwitchingEngine(std::unique_ptr<LiveEngine> product,
                     Setup setup,
                     std::shared_ptr<ImplementationSwitch> implementations);
     /// An implementation that is being built is given up, and waited for that long.
@@ -33,15 +33,10 @@ public:
 
     /// Names the implementation, and says in a warning why one that was chosen does not run.
     [[nodiscard]] EngineInfo info() const override;
-    /// Photos are the product's.
-    std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop) override;
-    Output composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override;
-    Image matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override;
-
     [[nodiscard]] PixelMemory frameMemory() const override { return product_->frameMemory(); }
     /// Fewer while another engine is ready to take over: first it finishes what is under way.
     [[nodiscard]] int slots() const override;
-    void submit(const Frame& frame, const CompositeParams& params) override;
+    bool submit(const Frame& frame, const CompositeParams& params) override;
     Output take() override;
     void drop() override;
     void reset() override;
@@ -82,9 +77,12 @@ private:
     [[nodiscard]] bool hasReference();
     void runReference();
     [[nodiscard]] bool ready() const;
-    [[nodiscard]] Engine& live() const { return now_.engine ? *now_.engine : *product_; }
+    [[nodiscard]] LiveEngine& live() const {
+        if (now_.engine) return *now_.engine;
+        return *product_;
+    }
 
-    std::unique_ptr<Engine> product_;
+    std::unique_ptr<LiveEngine> product_;
     Setup setup_;
     std::shared_ptr<ImplementationSwitch> implementations_;
     Built now_;                       ///< what runs; empty for the product's

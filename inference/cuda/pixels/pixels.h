@@ -91,7 +91,8 @@ void layPlate(const Source& picture,
               std::uint8_t* rgba,
               cudaStream_t stream);
 
-/// The coefficients' grid of matting/guided_filter.h, in planes of float4 [H, W]; w is unused where three channels are named.
+/// The coefficients' grid of matting/guided_filter.h, in planes of float4 [H, W]; w is unused where three channels are
+/// named.
 struct GuidedCoefficients {
     Size size;
     float4* coefficients = nullptr;  ///< alpha = coefficients . (r, g, b, 1) of the sRGB-encoded pixel

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/tools/bench/bench_command.h"
+#include "inference/backends/create_engine.h"
 
 #include <chrono>
 #include <cstdio>
@@ -86,7 +87,7 @@ void add(BenchReport& report, const StageTimes& times, std::size_t known = 0) {
     }
 }
 
-void benchFrames(Engine& engine, const BenchOptions& options, BenchReport& report, const std::stop_token& stop) {
+void benchFrames(LiveEngine& engine, const BenchOptions& options, BenchReport& report, const std::stop_token& stop) {
     const auto image = randomFrame(report.frame);
     const CompositeParams params;
     std::uint64_t number = 0;
@@ -135,7 +136,7 @@ ExitCode runOverlayCost(const BenchOptions& options, const std::stop_token& stop
     EngineOptions engineOptions = options.engine;
     UNet unet = networkOf(options, name);
     engineOptions.networkLongestSide = inputOf(options, unet, frame).longest();
-    const auto engine = Engine::create(std::move(unet), engineOptions);
+    const auto engine = createLiveEngines(std::move(unet), engineOptions).first;
     const OverlayTurns turns = measureOverlay(*engine, randomFrame(frame), options.frames, stop);
     const EngineInfo info = engine->info();
     std::fputs(overlayText(turns, info, frame).c_str(), stdout);
@@ -196,7 +197,7 @@ ExitCode runBenchCommand(const BenchOptions& options, const std::stop_token& sto
     {
         EngineOptions engineOptions = options.engine;
         engineOptions.networkLongestSide = report.input.longest();
-        const auto engine = Engine::create(std::move(unet), engineOptions);
+        const auto engine = createLiveEngines(std::move(unet), engineOptions).first;
         benchFrames(*engine, options, report, stop);
         report.engine = engine->info();
     }

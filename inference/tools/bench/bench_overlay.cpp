@@ -20,7 +20,7 @@ constexpr double kBar = 0.03;
 
 }  // namespace
 
-OverlayTurns measureOverlay(Engine& engine,
+OverlayTurns measureOverlay(LiveEngine& engine,
                             std::shared_ptr<const Image> image,
                             int frames,
                             const std::stop_token& stop) {

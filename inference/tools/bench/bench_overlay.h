@@ -21,7 +21,7 @@ struct OverlayTurns {
 };
 
 /// At least `frames` frames of each, as far as a minute allows. Throws Error(engine), Cancelled.
-OverlayTurns measureOverlay(Engine& engine,
+OverlayTurns measureOverlay(LiveEngine& engine,
                             std::shared_ptr<const Image> image,
                             int frames,
                             const std::stop_token& stop);

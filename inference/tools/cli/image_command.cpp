@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/tools/cli/image_command.h"
+#include "inference/backends/create_engine.h"
 
 #include <chrono>
 #include <cmath>
@@ -47,14 +48,14 @@ struct Session {
     fs::path model;
     std::string implementation;
     CompositeParams params;
-    std::unique_ptr<Engine> engine;
+    std::unique_ptr<PhotoEngine> engine;
     double loadMs = 0;
 };
 
 /// Nothing takes over from an implementation that was asked for by name.
-std::unique_ptr<Engine> openEngine(const ImageOptions& options) {
+std::unique_ptr<PhotoEngine> openEngine(const ImageOptions& options) {
     const Safetensors file = readModel(options.model);
-    if (options.implementation.empty()) return Engine::create(UNet::load(file), options.engine);
+    if (options.implementation.empty()) return createPhotoEngine(UNet::load(file), options.engine);
     return baselines::makeBaselineEngine(baselines::networkImplementationNamed(options.implementation),
                                          std::make_shared<const baselines::Model>(baselines::Model::load(file)),
                                          options.engine);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/tools/cli/info_command.h"
+#include "inference/backends/create_engine.h"
 
 #include <cmath>
 #include <cstdio>
@@ -112,7 +113,7 @@ Json virtualCameraFacts() {
 Json engineFacts(const UNet& network, EngineKind kind) {
     Json facts{{"kind", kind == EngineKind::cpu ? "cpu" : "cuda"}};
     try {
-        const EngineInfo info = Engine::create(network, {.kind = kind})->info();
+        const EngineInfo info = createPhotoEngine(network, {.kind = kind})->info();
         facts["available"] = true;
         facts["name"] = info.name;
         facts["warnings"] = info.warnings;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/tools/cli/video_command.h"
+#include "inference/backends/create_engine.h"
 
 #include <algorithm>
 #include <chrono>
@@ -111,8 +112,8 @@ ExitCode runVideoCommand(const VideoOptions& options, std::stop_token stop) {
     checkVideoTarget(job.output, background.kind == Background::Kind::transparent && !options.matteOnly);
     job.params = readParams(options.params, background, !options.matteOnly, stop);
     job.params.fineDetail = true;  // there is time for it
-    const auto engine = Engine::create(loadNetwork(options.model), options.engine);
-    for (const auto& warning : engine->info().warnings) printMessage(warning);
+    LiveEngines engines = createLiveEngines(loadNetwork(options.model), options.engine);
+    for (const auto& warning : engines.first->info().warnings) printMessage(warning);
 
     constexpr int kSteps = 1000;
     ProgressBar bar(kSteps, !options.quiet);
@@ -124,9 +125,9 @@ ExitCode runVideoCommand(const VideoOptions& options, std::stop_token stop) {
         bar.show(int(share * kSteps), "frame " + std::to_string(done) +
                                           (share > 0 ? ", " + std::to_string(int(std::lround(left))) + " s left" : ""));
     };
-    const VideoExportResult result = exportVideo(*engine, job, progress, std::move(stop));
+    const VideoExportResult result = exportVideo(std::move(engines), job, progress, std::move(stop));
     bar.clear();
-    report(options, result, engine->info(), secondsSince(begin));
+    report(options, result, result.engine, secondsSince(begin));
     return result.isWhole() ? kExitOk : kExitInput;
 }
 

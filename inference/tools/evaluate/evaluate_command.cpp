@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/tools/evaluate/evaluate_command.h"
+#include "inference/backends/create_engine.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -94,8 +95,14 @@ public:
             EngineOptions engineOptions;
             engineOptions.kind = kind();
             engineOptions.networkLongestSide = size;
-            engine_ = Engine::create(loadNetwork(options_.model), engineOptions);
-            report_.beginSize(size, engine_->info());
+            UNet network = loadNetwork(options_.model);
+            if (options_.sequence) {
+                frames_.emplace(createLiveEngines(std::move(network), engineOptions));
+                report_.beginSize(size, frames_->info());
+            } else {
+                photos_ = createPhotoEngine(std::move(network), engineOptions);
+                report_.beginSize(size, photos_->info());
+            }
             for (const Work& work : work_) {
                 const fs::path& name = options_.sequence ? work.folder : work.photo.photo;
                 progress.show(done++, name.filename().string());
@@ -162,8 +169,8 @@ private:
     void photo(const Work& work) {
         const auto picture = readImage(work.photo.photo, stop_);
         const Planes truth = readMatte(work.photo.matte, picture->size(), stop_);
-        const auto cutout = engine_->cutOut(picture, stop_);
-        const Planes alpha = planeOf(engine_->matte(*cutout, params_, picture->size(), stop_), 0);
+        const auto cutout = photos_->cutOut(picture, stop_);
+        const Planes alpha = planeOf(photos_->matte(*cutout, params_, picture->size(), stop_), 0);
         report_.photo(work.folder.string(), work.photo.photo, scoreMatte(alpha, truth));
     }
 
@@ -206,11 +213,11 @@ private:
         SequenceMeter meter;
         SequenceScores scores;
         std::vector<MatteScores> mattes;
-        engine_->reset();
+        frames_->reset();
         eachFrame(work, [&](const Frame& frame, const Planes* truth) {
             stopIfAsked(stop_);
-            engine_->submit(frame, params_);
-            const auto shown = engine_->take().picture->image();
+            frames_->submit(frame, params_, {});
+            const auto shown = frames_->take().output.picture->image();
             const Planes alpha = planeOf(*shown, 3);
             meter.add(lumaPlane(frame.image->view()), alpha, truth);
             scores.uncertain += uncertainShare(alpha);
@@ -235,7 +242,9 @@ private:
     fs::path model_;
     CompositeParams params_;
     std::vector<Work> work_;
-    std::unique_ptr<Engine> engine_;
+    struct Nothing {};
+    std::unique_ptr<PhotoEngine> photos_;  ///< one of the two
+    std::optional<LiveQueue<Nothing>> frames_;
     EvaluateReport report_;
     ExitCode code_ = kExitOk;
 };

@@ -2,7 +2,7 @@
 // Which of the program's own models works on live pictures.
 #include <gtest/gtest.h>
 
-#include "inference/backends/live_engine.h"
+#include "inference/backends/create_engine.h"
 #include "inference/model/default_model.h"
 #include "tests/support/scene.h"
 
@@ -11,8 +11,9 @@ namespace {
 
 /// On the processor; the models differ by them.
 std::size_t layers(const std::string& model) {
-    const auto engine = makeLiveEngine(model, {.kind = EngineKind::cpu, .networkLongestSide = 64});
-    (void)engine->cutOut(std::make_shared<Image>(test::makeScene({64, 64}).photo));
+    const auto engine = makeLiveEngines(model, {.kind = EngineKind::cpu, .networkLongestSide = 64}).first;
+    engine->submit({std::make_shared<Image>(test::makeScene({64, 64}).photo), 0, {}}, {});
+    (void)engine->take();
     return engine->layers().size();
 }
 
@@ -22,7 +23,7 @@ TEST(LiveEngine, IsTheLightModelOnAProcessorUnlessAnotherIsNamed) {
 }
 
 TEST(LiveEngine, SaysWhichModelItDoesNotFind) {
-    EXPECT_ANY_THROW(makeLiveEngine("no such model", {.kind = EngineKind::cpu}));
+    EXPECT_ANY_THROW(makeLiveEngines("no such model", {.kind = EngineKind::cpu}));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "inference/backends/create_engine.h"
 #include "inference/baselines/live/switching_engine.h"
 #include "inference/core/error.h"
 #include "tests/support/model_file.h"
@@ -85,8 +86,8 @@ protected:
         wish.made = wish.runs = 0;
         wish.msAPixel = 0;
     }
-    std::unique_ptr<Engine> product() const {
-        return Engine::create(UNet::load(Safetensors::parse(bytes_, "tiny")), options_);
+    std::unique_ptr<LiveEngine> product() const {
+        return createLiveEngines(UNet::load(Safetensors::parse(bytes_, "tiny")), options_).first;
     }
     SwitchingEngine::Setup setup() {
         return {[this] {
@@ -95,7 +96,7 @@ protected:
                 },
                 options_};
     }
-    Output show(Engine& engine) {
+    Output show(LiveEngine& engine) {
         engine.submit(frameOf(number_), params_);
         Output output = engine.take();
         EXPECT_EQ(output.frame, number_);
@@ -103,7 +104,7 @@ protected:
         return output;
     }
     /// Frames until `implementation` has computed one; false after many seconds.
-    bool showUntilRunning(Engine& engine, const Implementation* implementation) {
+    bool showUntilRunning(LiveEngine& engine, const Implementation* implementation) {
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
         while (std::chrono::steady_clock::now() < end) {
             EXPECT_TRUE(show(engine).matteUsable());
@@ -114,7 +115,7 @@ protected:
     }
 
     /// What it is compared with is prepared while the implementation's first frames run.
-    bool showUntilCompared(Engine& engine) {
+    bool showUntilCompared(LiveEngine& engine) {
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
         while (!implementations_->status().difference && std::chrono::steady_clock::now() < end) show(engine);
         return implementations_->status().difference.has_value();
@@ -122,7 +123,7 @@ protected:
 
     /// A machine that hesitates while the implementation is measured starts it at a smaller input, which the next
     /// frames let grow by what they say they took.
-    bool showUntilInput(Engine& engine, Size input) {
+    bool showUntilInput(LiveEngine& engine, Size input) {
         for (int i = 0; i < 3 && implementations_->status().input != input; ++i) show(engine);
         return implementations_->status().input == input;
     }

@@ -9,6 +9,7 @@
 #include "inference/core/synthetic_person.h"
 #include "inference/engine/engine.h"
 #include "inference/media/frame_convert.h"
+#include "tests/support/cpu_engine.h"
 #include "tests/support/model_file.h"
 
 namespace matte {
@@ -17,8 +18,8 @@ namespace {
 constexpr Size kSize{192, 108};
 
 std::unique_ptr<Engine> engineOf(const test::ModelTensors& tensors) {
-    return Engine::create(UNet::load(Safetensors::parse(test::encodeSafetensors(tensors), "tiny")),
-                          {.kind = EngineKind::cpu, .networkLongestSide = 64});
+    return test::cpuEngine(UNet::load(Safetensors::parse(test::encodeSafetensors(tensors), "tiny")),
+                           {.networkLongestSide = 64});
 }
 std::unique_ptr<Engine> cpuEngine() {
     return engineOf(test::randomUNet({4, 8, 16}, 1));
@@ -97,7 +98,7 @@ TEST(CpuLive, AFrameKeepsItsNumberAndTimesEachStage) {
 std::unique_ptr<Engine> engineWithSides(const std::string& live, const std::string& photo) {
     const std::vector<std::uint8_t> file =
         test::encodeSafetensors(test::randomUNet({4, 8, 16}, 1), {{"longest_side", live}, {"photo_side", photo}});
-    return Engine::create(UNet::load(Safetensors::parse(file, "tiny")), {.kind = EngineKind::cpu});
+    return test::cpuEngine(UNet::load(Safetensors::parse(file, "tiny")), {});
 }
 
 TEST(CpuLive, AFrameAndAPhotoHaveInputsOfTheirOwn) {

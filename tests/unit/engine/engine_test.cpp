@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "inference/backends/create_engine.h"
 #include "inference/core/error.h"
 #include "inference/engine/engine.h"
+#include "tests/support/cpu_engine.h"
 #include "tests/support/model_file.h"
 #include "tests/support/scene.h"
 
@@ -17,7 +19,7 @@ UNet tinyNetwork() {
 }
 
 std::unique_ptr<Engine> cpuEngine() {
-    return Engine::create(tinyNetwork(), {.kind = EngineKind::cpu, .networkLongestSide = 64});
+    return test::cpuEngine(tinyNetwork(), {.networkLongestSide = 64});
 }
 
 std::shared_ptr<const Image> photo(Size size) {
@@ -50,12 +52,17 @@ TEST(Engine, TheCpuRunsTheNetworkThatIsMeantForIt) {
         ++loaded;
         return UNet::load(Safetensors::parse(test::encodeSafetensors(test::randomUNet({4, 8, 16, 32}, 1)), "deeper"));
     };
-    const auto engine =
-        Engine::create(tinyNetwork(), {.kind = EngineKind::cpu, .networkLongestSide = 64, .cpuNetwork = deeper});
-    const auto usual = cpuEngine();
-    for (Engine* one : {engine.get(), usual.get()}) (void)one->cutOut(photo({96, 64}));
+    const auto layers = [](const EngineOptions& options) {
+        const auto engine = createLiveEngines(tinyNetwork(), options).first;
+        engine->submit({photo({96, 64}), 0, {}}, {});
+        (void)engine->take();
+        return engine->layers().size();
+    };
+    const EngineOptions usual{.kind = EngineKind::cpu, .networkLongestSide = 64};
+    EngineOptions other = usual;
+    other.cpuNetwork = deeper;
+    EXPECT_GT(layers(other), layers(usual));
     EXPECT_EQ(loaded, 1);
-    EXPECT_GT(engine->layers().size(), usual->layers().size());
 }
 
 TEST(Engine, TakesPicturesOfAnyShape) {
@@ -74,9 +81,9 @@ TEST(Engine, TakesPicturesOfAnyShape) {
 }
 
 TEST(Engine, RefusesAMatteThatIsNotFinite) {
-    const auto engine = Engine::create(
+    const auto engine = test::cpuEngine(
         UNet::load(Safetensors::parse(test::encodeSafetensors(test::brokenInTheDark({4, 8, 16}, 1)), "broken")),
-        {.kind = EngineKind::cpu, .networkLongestSide = 64});
+        {.networkLongestSide = 64});
     Image black(Size{96, 64}, PixelFormat::bgr8);
     std::fill_n(black.row(0), black.bytes(), std::uint8_t(0));
     try {
@@ -159,15 +166,15 @@ TEST(Engine, StopsWhenAsked) {
 }
 
 TEST(Engine, SaysWhatItIsAndWhy) {
-    const EngineInfo info = Engine::create(tinyNetwork(), {})->info();
+    const EngineInfo info = createPhotoEngine(tinyNetwork(), {})->info();
     EXPECT_FALSE(info.name.empty());
     EXPECT_EQ(info.kind == EngineKind::cpu, !info.reason.empty()) << "the CPU is taken only for a reason";
 }
 
 TEST(Engine, CudaIsThereOrSaysWhyNot) {
-    const std::string reason = Engine::create(tinyNetwork(), {})->info().reason;
+    const std::string reason = createPhotoEngine(tinyNetwork(), {})->info().reason;
     try {
-        EXPECT_EQ(Engine::create(tinyNetwork(), {.kind = EngineKind::cuda})->info().kind, EngineKind::cuda);
+        EXPECT_EQ(createPhotoEngine(tinyNetwork(), {.kind = EngineKind::cuda})->info().kind, EngineKind::cuda);
         EXPECT_EQ(reason, "");
     } catch (const Error& error) {
         EXPECT_EQ(error.category, ErrorCategory::engine);

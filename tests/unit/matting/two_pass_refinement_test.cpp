@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "inference/backends/create_engine.h"
 #include "inference/cpu/cpu_engine.h"
 #include "inference/matting/two_pass_refinement.h"
 #include "tests/support/far_person.h"
@@ -178,7 +179,7 @@ TEST(TwoPassRefinement, ThatGivesNoMatteLeavesTheFirst) {
 double errorOf(const test::FarPerson& person, int networkLongestSide) {
     UNet lite = UNet::load(Safetensors::read(MATTE_RESOURCES "/models/portrait-lite.safetensors"));
     const auto engine =
-        Engine::create(std::move(lite), {.kind = EngineKind::cpu, .networkLongestSide = networkLongestSide});
+        createPhotoEngine(std::move(lite), {.kind = EngineKind::cpu, .networkLongestSide = networkLongestSide});
     const auto cutout = engine->cutOut(person.photo);
     const Image matte = engine->matte(*cutout, {}, person.photo->size());
     double wrong = 0, all = 0;

@@ -10,10 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "inference/core/error.h"
-#include "inference/engine/fallback_engine.h"
 #include "inference/media/background_file.h"
 #include "inference/media/video/video_reader.h"
 #include "inference/pipeline/video_export.h"
+#include "tests/support/cpu_engine.h"
 #include "tests/support/model_file.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/video_file.h"
@@ -23,10 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::unique_ptr<Engine> smallEngine() {
+std::unique_ptr<LiveEngine> smallEngine() {
     const auto bytes = test::encodeSafetensors(test::randomUNet({4, 8, 16}, 1));
-    return Engine::create(UNet::load(Safetensors::parse(bytes, "tiny")),
-                          {.kind = EngineKind::cpu, .threads = 2, .networkLongestSide = 64});
+    return test::cpuEngine(UNet::load(Safetensors::parse(bytes, "tiny")), {.threads = 2, .networkLongestSide = 64});
 }
 
 /// In the memory of a device that may be lost before somebody fetches it.
@@ -45,7 +44,7 @@ private:
 };
 
 /// A GPU with three slots that falls off the bus, and then another engine goes on; or one whose model gives no mattes.
-class FaultyGpu final : public Engine {
+class FaultyGpu final : public LiveEngine {
 public:
     struct Faults {
         int takes = kNever, fetches = kNever;              ///< so many work
@@ -56,16 +55,6 @@ public:
     explicit FaultyGpu(const Faults& faults) : faults_(faults) {}
 
     [[nodiscard]] EngineInfo info() const override { return {EngineKind::cuda, "a GPU", "", {}}; }
-    std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop) override {
-        failIf(faults_.fetches != kNever);
-        return works_->cutOut(std::move(source), std::move(stop));
-    }
-    Output composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override {
-        return works_->composite(cutout, params, size, std::move(stop));
-    }
-    Image matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override {
-        return works_->matte(cutout, params, size, std::move(stop));
-    }
     [[nodiscard]] PixelMemory frameMemory() const override {
         return {[](std::size_t bytes) {
                     mostFrames = std::max(mostFrames, ++frames);
@@ -78,7 +67,11 @@ public:
     }
     static inline int frames = 0, mostFrames = 0;  ///< in its memory
     [[nodiscard]] int slots() const override { return 3; }
-    void submit(const Frame& frame, const CompositeParams& params) override { waiting_.emplace_back(frame, params); }
+    bool submit(const Frame& frame, const CompositeParams& params) override {
+        if (int(waiting_.size()) >= slots()) return false;
+        waiting_.emplace_back(frame, params);
+        return true;
+    }
     Output take() override {
         failIf(taken_ >= faults_.takes);
         works_->submit(waiting_.front().first, waiting_.front().second);
@@ -100,7 +93,7 @@ private:
         if (failed) throw DeviceFailure("The GPU fell off the bus.", true);
     }
     Faults faults_;
-    std::unique_ptr<Engine> works_ = smallEngine();
+    std::unique_ptr<LiveEngine> works_ = smallEngine();
     std::deque<std::pair<Frame, CompositeParams>> waiting_;
     int taken_ = 0;
 };
@@ -134,16 +127,17 @@ class VideoExportTest : public testing::Test {
 protected:
     [[nodiscard]] fs::path at(const char* name) const { return folder_ / name; }
     VideoExportResult run(const VideoExport& job) {
-        return exportVideo(*engine_, job, [this](std::uint64_t done, double of) { last_ = {done, of}; });
+        return exportVideo(makeEngines_(), job, [this](std::uint64_t done, double of) { last_ = {done, of}; });
     }
 
     void useGpu(const FaultyGpu::Faults& faults) {
-        engine_ = std::make_unique<FallbackEngine>(std::make_unique<FaultyGpu>(faults),
-                                                   [](const std::string&) { return smallEngine(); });
+        makeEngines_ = [faults] {
+            return LiveEngines(std::make_unique<FaultyGpu>(faults), [](const std::string&) { return smallEngine(); });
+        };
     }
 
     test::ScratchFolder folder_;
-    std::unique_ptr<Engine> engine_ = smallEngine();
+    MakeLiveEngines makeEngines_ = smallEngine;
     std::pair<std::uint64_t, double> last_;
 };
 
@@ -266,11 +260,12 @@ TEST_F(VideoExportTest, GoesOnWhenTheGpuIsLost) {
     const auto input = test::writeVideo(at("in.mp4"), 40, 25);
     useGpu({.takes = 4});
     FaultyGpu::mostFrames = 0;
-    EXPECT_EQ(run({input, at("out.mp4"), everybody("color:#00ff00")}).frames, 40U);
+    const VideoExportResult result = run({input, at("out.mp4"), everybody("color:#00ff00")});
+    EXPECT_EQ(result.frames, 40U);
     const auto written = framesIn(at("out.mp4"));
     ASSERT_EQ(written.size(), 40U);
     for (int i = 0; i < 40; ++i) EXPECT_EQ(written[std::size_t(i)], i % 20);
-    EXPECT_EQ(engine_->info().reason, "The GPU fell off the bus.");
+    EXPECT_EQ(result.engine.reason, "The GPU fell off the bus.");
     EXPECT_LE(FaultyGpu::mostFrames, 10) << "frames pile up before the processor";
 }
 
@@ -329,8 +324,9 @@ TEST_F(VideoExportTest, LeavesNothingWhenItIsStopped) {
     const auto stopAfterThree = [&](std::uint64_t done, double) {
         if (done == 3) stop.request_stop();
     };
-    EXPECT_THROW(exportVideo(*engine_, {input, at("out.mp4"), everybody("blur")}, stopAfterThree, stop.get_token()),
-                 Cancelled);
+    EXPECT_THROW(
+        exportVideo(makeEngines_(), {input, at("out.mp4"), everybody("blur")}, stopAfterThree, stop.get_token()),
+        Cancelled);
     EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), {}), 1) << "only the video itself";
 }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // When the device of the first engine fails, the second goes on with the same picture: here with engines that are told
 // when to fail.
-#include <deque>
 #include <optional>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "inference/core/error.h"
-#include "inference/engine/fallback_engine.h"
+#include "inference/engine/failover_photo_engine.h"
 
 namespace matte {
 namespace {
@@ -26,7 +25,7 @@ private:
     StageTimes times_{{"network", 1}};
 };
 
-/// What the test sees and sets of the engines that FallbackEngine owns.
+/// What the test sees and sets of the engines that FailoverPhotoEngine owns.
 struct Script {
     std::optional<DeviceFailure> failure;  ///< thrown by the first engine from now on
     bool firstLives = true;
@@ -54,7 +53,7 @@ private:
 };
 
 /// Knows its own cut-outs only, as the real ones do.
-class ScriptedEngine final : public Engine {
+class ScriptedEngine final : public PhotoEngine {
 public:
     ScriptedEngine(Script& script, std::string name, std::string reason = "")
         : script_(script), name_(std::move(name)), reason_(std::move(reason)) {}
@@ -84,23 +83,6 @@ public:
         run("matte");
         return {size, PixelFormat::gray8};
     }
-    [[nodiscard]] int slots() const override { return first() ? 2 : 1; }
-    void submit(const Frame& frame, const CompositeParams&) override {
-        underWay_.push_back(frame.number);
-        EXPECT_LE(underWay_.size(), std::size_t(slots()));
-        run("submit " + std::to_string(frame.number));
-    }
-    Output take() override {
-        run("take");
-        Output output;
-        output.frame = underWay_.front();
-        underWay_.pop_front();
-        return output;
-    }
-    void drop() override { underWay_.clear(); }
-    void reset() override { underWay_.clear(); }
-    [[nodiscard]] std::vector<LayerInfo> layers() const override { return {}; }
-    void timeLayers(bool) override {}
 
 private:
     [[nodiscard]] bool first() const { return name_ == "gpu"; }
@@ -110,11 +92,10 @@ private:
     }
     Script& script_;
     std::string name_, reason_;
-    std::deque<std::uint64_t> underWay_;
 };
 
-std::unique_ptr<FallbackEngine> engineOf(Script& script) {
-    return std::make_unique<FallbackEngine>(
+std::unique_ptr<FailoverPhotoEngine> engineOf(Script& script) {
+    return std::make_unique<FailoverPhotoEngine>(
         std::make_unique<ScriptedEngine>(script, "gpu"),
         [&script](const std::string& reason) { return std::make_unique<ScriptedEngine>(script, "cpu", reason); });
 }
@@ -125,7 +106,7 @@ std::shared_ptr<const Image> photo() {
 
 using Calls = std::vector<std::string>;
 
-TEST(FallbackEngine, UsesTheFirstWhileItWorks) {
+TEST(FailoverPhotoEngine, UsesTheFirstWhileItWorks) {
     Script script;
     const auto engine = engineOf(script);
     const auto cutout = engine->cutOut(photo(), {});
@@ -137,7 +118,7 @@ TEST(FallbackEngine, UsesTheFirstWhileItWorks) {
     EXPECT_EQ(engine->info().reason, "");
 }
 
-TEST(FallbackEngine, LeavesALostDeviceForGood) {
+TEST(FailoverPhotoEngine, LeavesALostDeviceForGood) {
     Script script;
     const auto engine = engineOf(script);
     script.failure = DeviceFailure("The GPU fell off the bus.", true);
@@ -150,7 +131,7 @@ TEST(FallbackEngine, LeavesALostDeviceForGood) {
     EXPECT_EQ(engine->info().reason, "The GPU fell off the bus.");
 }
 
-TEST(FallbackEngine, CutsOutAgainWhatALostDeviceHeld) {
+TEST(FailoverPhotoEngine, CutsOutAgainWhatALostDeviceHeld) {
     Script script;
     const auto engine = engineOf(script);
     const auto source = photo();
@@ -163,25 +144,25 @@ TEST(FallbackEngine, CutsOutAgainWhatALostDeviceHeld) {
                                    "cpu matte", "cpu cutOut", "cpu matte"}));
 }
 
-TEST(FallbackEngine, IsTheSecondAloneWhereTheFirstFailsItsSelfTest) {
+TEST(FailoverPhotoEngine, IsTheSecondAloneWhereTheFirstFailsItsSelfTest) {
     Script script;
-    const auto fails = []() -> std::unique_ptr<Engine> { throw DeviceFailure("The GPU gets it wrong.", true); };
+    const auto fails = []() -> std::unique_ptr<PhotoEngine> { throw DeviceFailure("The GPU gets it wrong.", true); };
     const auto second = [&](const std::string& reason) {
         return std::make_unique<ScriptedEngine>(script, "cpu", reason);
     };
-    const auto engine = FallbackEngine::create(fails, second);
+    const auto engine = FailoverPhotoEngine::create(fails, second);
     EXPECT_EQ(engine->info().reason, "The GPU gets it wrong.");
     (void)engine->cutOut(photo(), {});
     EXPECT_EQ(script.calls, (Calls{"cpu cutOut"}));
 }
 
-TEST(FallbackEngine, IsNoneWhereBothFailTheirSelfTest) {
-    const auto first = []() -> std::unique_ptr<Engine> { throw DeviceFailure("The GPU gets it wrong.", true); };
-    const auto second = [](const std::string&) -> std::unique_ptr<Engine> {
+TEST(FailoverPhotoEngine, IsNoneWhereBothFailTheirSelfTest) {
+    const auto first = []() -> std::unique_ptr<PhotoEngine> { throw DeviceFailure("The GPU gets it wrong.", true); };
+    const auto second = [](const std::string&) -> std::unique_ptr<PhotoEngine> {
         throw Error(ErrorCategory::model, "The model is damaged.");
     };
     try {
-        FallbackEngine::create(first, second);
+        FailoverPhotoEngine::create(first, second);
         FAIL();
     } catch (const Error& error) {
         EXPECT_EQ(error.category, ErrorCategory::model);
@@ -189,19 +170,17 @@ TEST(FallbackEngine, IsNoneWhereBothFailTheirSelfTest) {
     }
 }
 
-TEST(FallbackEngine, ShowsNothingWhereTheSecondFailsItsSelfTestLater) {
+TEST(FailoverPhotoEngine, ShowsNothingWhereTheSecondFailsItsSelfTestLater) {
     Script script;
-    FallbackEngine engine(std::make_unique<ScriptedEngine>(script, "gpu"),
-                          [](const std::string&) -> std::unique_ptr<Engine> {
-                              throw Error(ErrorCategory::model, "The model is damaged.");
-                          });
-    engine.submit({photo(), 5, {}}, {});
+    FailoverPhotoEngine engine(std::make_unique<ScriptedEngine>(script, "gpu"),
+                               [](const std::string&) -> std::unique_ptr<PhotoEngine> {
+                                   throw Error(ErrorCategory::model, "The model is damaged.");
+                               });
     script.failure = DeviceFailure("The GPU fell off the bus.", true);
-    for (int i = 0; i < 2; ++i) EXPECT_THROW(engine.take(), Error) << "and again";
-    EXPECT_THROW(engine.cutOut(photo(), {}), Error);
+    for (int i = 0; i < 2; ++i) EXPECT_THROW(engine.cutOut(photo(), {}), Error) << "and again";
 }
 
-TEST(FallbackEngine, ComesBackToTheFirstAfterAPictureTooLarge) {
+TEST(FailoverPhotoEngine, ComesBackToTheFirstAfterAPictureTooLarge) {
     Script script;
     const auto engine = engineOf(script);
     script.failure = DeviceFailure("The GPU's memory is too small.", false);
@@ -216,7 +195,7 @@ TEST(FallbackEngine, ComesBackToTheFirstAfterAPictureTooLarge) {
     EXPECT_EQ(engine->info().warnings, (Calls{"The GPU's memory is too small."}));
 }
 
-TEST(FallbackEngine, LosingTheDeviceLaterGivesThatReason) {
+TEST(FailoverPhotoEngine, LosingTheDeviceLaterGivesThatReason) {
     Script script;
     const auto engine = engineOf(script);
     script.failure = DeviceFailure("The GPU's memory is too small.", false);
@@ -226,47 +205,7 @@ TEST(FallbackEngine, LosingTheDeviceLaterGivesThatReason) {
     EXPECT_EQ(engine->info().reason, "The GPU fell off the bus.");
 }
 
-TEST(FallbackEngine, BeginsLiveFramesAgainThatALostDeviceHad) {
-    Script script;
-    const auto engine = engineOf(script);
-    engine->submit({photo(), 5, {}}, {});
-    engine->submit({photo(), 6, {}}, {});
-    script.failure = DeviceFailure("The GPU fell off the bus.", true);
-    EXPECT_EQ(engine->take().frame, 5U);
-    EXPECT_EQ(engine->slots(), 1);
-    EXPECT_EQ(engine->take().frame, 6U);
-    engine->submit({photo(), 7, {}}, {});
-    EXPECT_EQ(engine->take().frame, 7U);
-    EXPECT_EQ(script.calls, (Calls{"gpu submit 5", "gpu submit 6", "gpu take", "cpu submit 5", "cpu take",
-                                   "cpu submit 6", "cpu take", "cpu submit 7", "cpu take"}));
-}
-
-TEST(FallbackEngine, BeginsLiveFramesAgainWhenAPhotoFindsTheDeviceLost) {
-    Script script;
-    const auto engine = engineOf(script);
-    engine->submit({photo(), 5, {}}, {});
-    script.failure = DeviceFailure("The GPU fell off the bus.", true);
-    engine->cutOut(photo(), {});
-    EXPECT_EQ(engine->take().frame, 5U);
-    EXPECT_EQ(script.calls, (Calls{"gpu submit 5", "gpu cutOut", "cpu cutOut", "cpu submit 5", "cpu take"}));
-}
-
-TEST(FallbackEngine, StaysLiveOnTheSecondUntilAnotherSourceBegins) {
-    Script script;
-    const auto engine = engineOf(script);
-    script.failure = DeviceFailure("The GPU's memory is too small.", false);
-    engine->submit({photo(), 0, {}}, {});
-    script.failure.reset();
-    EXPECT_EQ(engine->take().frame, 0U);
-    engine->submit({photo(), 1, {}}, {});
-    EXPECT_EQ(engine->take().frame, 1U);
-    engine->reset();
-    engine->submit({photo(), 0, {}}, {});
-    EXPECT_EQ(script.calls,
-              (Calls{"gpu submit 0", "cpu submit 0", "cpu take", "cpu submit 1", "cpu take", "gpu submit 0"}));
-}
-
-TEST(FallbackEngine, MakesAPhotoAgainThatIsAskedForAfterItsDeviceWasLost) {
+TEST(FailoverPhotoEngine, MakesAPhotoAgainThatIsAskedForAfterItsDeviceWasLost) {
     Script script;
     script.remote = true;
     const auto engine = engineOf(script);
@@ -290,7 +229,7 @@ TEST(FallbackEngine, MakesAPhotoAgainThatIsAskedForAfterItsDeviceWasLost) {
     EXPECT_EQ(engine->info().reason, "The GPU fell off the bus.");
 }
 
-TEST(FallbackEngine, RefusesAnotherEnginesCutout) {
+TEST(FailoverPhotoEngine, RefusesAnotherEnginesCutout) {
     Script script;
     NamedCutout foreign(photo(), "gpu");
     EXPECT_THROW(engineOf(script)->composite(foreign, {}, {8, 4}, {}), Error);

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frames under way, and what becomes of them when the device of their engine fails: here with engines that are told
+// when to fail.
+#include "inference/engine/live_queue.h"
+
+#include <deque>
+#include <optional>
+
+#include <gtest/gtest.h>
+
+#include "inference/core/error.h"
+
+namespace matte {
+namespace {
+
+using Calls = std::vector<std::string>;
+
+/// What the test sees and sets of the engines that the queue owns.
+struct Script {
+    std::optional<DeviceFailure> failure;  ///< thrown by the first engine from now on
+    bool firstLives = true, timesLayers = false;
+    int slots = 2;  ///< of the first
+    Calls calls;    ///< "gpu submit 5", ...
+};
+
+class ScriptedEngine final : public LiveEngine {
+public:
+    ScriptedEngine(Script& script, std::string name, std::string reason = "")
+        : script_(script), name_(std::move(name)), reason_(std::move(reason)) {}
+    ~ScriptedEngine() override {
+        if (first()) script_.firstLives = false;
+    }
+    [[nodiscard]] EngineInfo info() const override {
+        return {first() ? EngineKind::cuda : EngineKind::cpu, name_, reason_, {}};
+    }
+    [[nodiscard]] int slots() const override { return first() ? script_.slots : 1; }
+    bool submit(const Frame& frame, const CompositeParams&) override {
+        if (underWay_.size() >= std::size_t(slots())) return false;
+        run("submit " + std::to_string(frame.number));
+        underWay_.push_back(frame.number);
+        return true;
+    }
+    Output take() override {
+        run("take");
+        Output output;
+        output.frame = underWay_.front();
+        underWay_.pop_front();
+        return output;
+    }
+    void drop() override { underWay_.clear(); }
+    void reset() override { underWay_.clear(); }
+    [[nodiscard]] std::vector<LayerInfo> layers() const override { return {}; }
+    void timeLayers(bool on) override { script_.timesLayers = on; }
+
+private:
+    [[nodiscard]] bool first() const { return name_ == "gpu"; }
+    void run(const std::string& what) {
+        script_.calls.push_back(name_ + " " + what);
+        if (first() && script_.failure) throw DeviceFailure(*script_.failure);
+    }
+    Script& script_;
+    std::string name_, reason_;
+    std::deque<std::uint64_t> underWay_;
+};
+
+class LiveQueueTest : public testing::Test {
+protected:
+    LiveEngines::Make standby() {
+        return [this](const std::string& reason) { return std::make_unique<ScriptedEngine>(script_, "cpu", reason); };
+    }
+    void submit(int number) { queue_.submit({nullptr, std::uint64_t(number), {}}, {}, number); }
+    /// The number of the frame that comes, whose tag has to be the same.
+    int take() {
+        const auto [output, entry] = queue_.take();
+        EXPECT_EQ(int(output.frame), entry.tag);
+        EXPECT_EQ(int(entry.frame.number), entry.tag);
+        return entry.tag;
+    }
+    void lose() { script_.failure = DeviceFailure("The GPU fell off the bus.", true); }
+    void fill() { script_.failure = DeviceFailure("The GPU's memory is too small.", false); }
+
+    Script script_;
+    LiveQueue<int> queue_{{std::make_unique<ScriptedEngine>(script_, "gpu"), standby()}};
+};
+
+TEST_F(LiveQueueTest, KeepsTheOrderAndAsManyFramesAsThereAreSlots) {
+    EXPECT_TRUE(queue_.isEmpty());
+    submit(5);
+    EXPECT_FALSE(queue_.isFull());
+    submit(6);
+    EXPECT_TRUE(queue_.isFull());
+    EXPECT_EQ(queue_.front().tag, 5);
+    EXPECT_EQ(take(), 5);
+    EXPECT_EQ(take(), 6);
+    EXPECT_TRUE(queue_.isEmpty());
+    EXPECT_EQ(queue_.info().kind, EngineKind::cuda);
+}
+
+TEST_F(LiveQueueTest, AFrameThatTheEngineRefusesWaitsForASlot) {
+    submit(5);
+    script_.slots = 1;  // its memory is full, for instance
+    submit(6);
+    EXPECT_EQ(script_.calls, (Calls{"gpu submit 5"}));
+    EXPECT_EQ(take(), 5);
+    EXPECT_EQ(take(), 6);
+    EXPECT_EQ(script_.calls, (Calls{"gpu submit 5", "gpu take", "gpu submit 6", "gpu take"}));
+}
+
+TEST_F(LiveQueueTest, BeginsFramesAgainThatALostDeviceHad) {
+    submit(5);
+    submit(6);
+    lose();
+    EXPECT_EQ(take(), 5);
+    EXPECT_FALSE(script_.firstLives);
+    EXPECT_EQ(queue_.slots(), 1);
+    EXPECT_EQ(take(), 6);
+    submit(7);
+    EXPECT_EQ(take(), 7);
+    EXPECT_EQ(script_.calls, (Calls{"gpu submit 5", "gpu submit 6", "gpu take", "cpu submit 5", "cpu take",
+                                    "cpu submit 6", "cpu take", "cpu submit 7", "cpu take"}));
+    EXPECT_EQ(queue_.info().kind, EngineKind::cpu);
+    EXPECT_EQ(queue_.info().reason, "The GPU fell off the bus.");
+    queue_.reset();
+    EXPECT_EQ(queue_.info().kind, EngineKind::cpu) << "for good";
+}
+
+TEST_F(LiveQueueTest, BeginsAFrameAgainWhoseDeviceIsLostAtItsBeginning) {
+    lose();
+    submit(5);
+    EXPECT_EQ(take(), 5);
+    EXPECT_EQ(script_.calls, (Calls{"gpu submit 5", "cpu submit 5", "cpu take"}));
+}
+
+TEST_F(LiveQueueTest, MakesAPictureAgainThatWasLostBeforeItWasFetched) {
+    submit(5);
+    submit(6);
+    auto taken = queue_.take();
+    lose();
+    taken = queue_.takeAgain(std::move(taken), *script_.failure);
+    EXPECT_EQ(taken.entry.tag, 5);
+    EXPECT_EQ(take(), 6);
+    EXPECT_EQ(script_.calls, (Calls{"gpu submit 5", "gpu submit 6", "gpu take", "cpu submit 5", "cpu take",
+                                    "cpu submit 6", "cpu take"}));
+}
+
+TEST_F(LiveQueueTest, StaysOnTheStandbyUntilAnotherSourceBegins) {
+    fill();
+    submit(0);
+    script_.failure.reset();
+    EXPECT_EQ(take(), 0);
+    submit(1);
+    EXPECT_EQ(take(), 1);
+    EXPECT_EQ(queue_.info().reason, "The GPU's memory is too small.");
+    queue_.reset();
+    submit(0);
+    EXPECT_EQ(script_.calls,
+              (Calls{"gpu submit 0", "cpu submit 0", "cpu take", "cpu submit 1", "cpu take", "gpu submit 0"}));
+    EXPECT_EQ(queue_.info().kind, EngineKind::cuda);
+    EXPECT_EQ(queue_.info().warnings, (Calls{"The GPU's memory is too small."}));
+}
+
+TEST_F(LiveQueueTest, DropsWhatIsUnderWayAndGoesOnWithTheSameEngine) {
+    submit(5);
+    queue_.drop();
+    EXPECT_TRUE(queue_.isEmpty());
+    submit(6);
+    EXPECT_EQ(take(), 6);
+    EXPECT_TRUE(script_.firstLives);
+}
+
+TEST_F(LiveQueueTest, TimesLayersOnTheStandbyAsOnTheFirst) {
+    queue_.timeLayers(true);
+    script_.timesLayers = false;
+    lose();
+    submit(5);
+    EXPECT_TRUE(script_.timesLayers);
+}
+
+TEST_F(LiveQueueTest, AFrameStaysUnderWayWhereTheStandbyCannotBeMade) {
+    LiveQueue<int> queue(
+        {std::make_unique<ScriptedEngine>(script_, "gpu"), [](const std::string&) -> std::unique_ptr<LiveEngine> {
+             throw Error(ErrorCategory::model, "The model is damaged.");
+         }});
+    queue.submit({nullptr, 5, {}}, {}, 5);
+    lose();
+    for (int i = 0; i < 2; ++i) EXPECT_THROW((void)queue.take(), Error) << "and again";
+    EXPECT_EQ(queue.front().tag, 5);
+}
+
+TEST_F(LiveQueueTest, TellsTheFailureWhereThereIsNoStandby) {
+    LiveQueue<int> queue(std::make_unique<ScriptedEngine>(script_, "gpu"));
+    queue.submit({nullptr, 5, {}}, {}, 5);
+    lose();
+    EXPECT_THROW((void)queue.take(), DeviceFailure);
+}
+
+TEST_F(LiveQueueTest, IsTheStandbyAloneWhereTheFirstCannotBeMade) {
+    const auto fails = []() -> std::unique_ptr<LiveEngine> { throw DeviceFailure("The GPU gets it wrong.", true); };
+    LiveQueue<int> queue(LiveEngines::create(fails, standby()));
+    EXPECT_EQ(queue.info().reason, "The GPU gets it wrong.");
+    const auto none = [](const std::string&) -> std::unique_ptr<LiveEngine> {
+        throw Error(ErrorCategory::model, "The model is damaged.");
+    };
+    try {
+        LiveEngines::create(fails, none);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.category, ErrorCategory::model);
+    }
+}
+
+}  // namespace
+}  // namespace matte
