@@ -18,7 +18,7 @@
 #include "gui/window/main_window.h"
 #include "gui/window/viewport.h"
 #include "inference/backends/create_engine.h"
-#include "inference/baselines/live/switching_engine.h"
+#include "inference/baselines/live/baseline_selector.h"
 #include "inference/core/process.h"
 #include "inference/model/default_model.h"
 #include "inference/model/read_model.h"
@@ -43,27 +43,19 @@ matte::MakeLiveEngines videoEngines(const matte::CommandLine& line) {
     };
 }
 
-/// `implementations` says what their networks run by.
+/// `implementations` says what their network runs by.
 matte::MakeLiveEngines liveEngines(const matte::CommandLine& line,
                                    const std::shared_ptr<matte::baselines::ImplementationSwitch>& implementations,
                                    const std::shared_ptr<const matte::DrawingDevice>& drawing) {
     return [given = line.engine, named = line.model.toStdString(), implementations, drawing] {
         matte::EngineOptions options = given;
         options.windowsDevice = drawing->uuid();
-        const auto switching = [=](std::unique_ptr<matte::LiveEngine> product) {
-            const bool isLite = named.empty() && product->info().kind == matte::EngineKind::cpu;
-            const std::string model = isLite ? matte::kLiteModel : named;
-            const matte::baselines::SwitchingEngine::Setup setup{[model] { return loadModel(model); }, options};
-            return std::make_unique<matte::baselines::SwitchingEngine>(std::move(product), setup, implementations);
-        };
         matte::LiveEngines engines = matte::makeLiveEngines(named, options);
-        matte::LiveEngines::Make standby;
-        if (engines.makeStandby) {
-            standby = [switching, make = std::move(engines.makeStandby)](const std::string& reason) {
-                return switching(make(reason));
-            };
-        }
-        return matte::LiveEngines(switching(std::move(engines.first)), std::move(standby));
+        const matte::EngineKind kind = engines.first->info().kind;
+        const std::string model = named.empty() && kind == matte::EngineKind::cpu ? matte::kLiteModel : named;
+        const matte::baselines::Product product{[model] { return loadModel(model); }, options, kind};
+        engines.selector = std::make_unique<matte::baselines::BaselineSelector>(product, implementations);
+        return engines;
     };
 }
 

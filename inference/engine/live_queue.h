@@ -20,6 +20,25 @@
 
 namespace matte {
 
+/// Chooses other engines that take the place of the usual ones, for as long as they work. Called between two frames.
+class EngineSelector {
+public:
+    virtual ~EngineSelector() = default;
+    EngineSelector(const EngineSelector&) = delete;
+    EngineSelector& operator=(const EngineSelector&) = delete;
+
+    /// Before a frame of `picture` pixels begins: the engine that frames go to from now on, null for the usual ones;
+    /// nothing while all stays as it is.
+    virtual std::optional<std::unique_ptr<LiveEngine>> next(Size picture) = 0;
+    /// The engine that it gave failed at a frame, with `sentence`, or gave the frame up (empty): the usual ones go on.
+    virtual void failed(const std::string& sentence) = 0;
+    /// For EngineInfo::warnings; empty when there is none.
+    [[nodiscard]] virtual std::string problem() const = 0;
+
+protected:
+    EngineSelector() = default;
+};
+
 /// What live frames run on.
 struct LiveEngines {
     using Make = std::function<std::unique_ptr<LiveEngine>(const std::string& reason)>;
@@ -40,28 +59,41 @@ struct LiveEngines {
     std::unique_ptr<LiveEngine> first;
     /// Makes the one that goes on when the device of the first fails, for `reason`; empty: none does.
     Make makeStandby;
+    std::unique_ptr<EngineSelector> selector;  ///< null: these are the only ones
 };
 using MakeLiveEngines = std::function<LiveEngines()>;
 
-/// Failover between two live engines: which one the next frame goes to.
+/// Which engine the next frame goes to: the one that was selected, the first, or the standby.
 class LiveFailover {
 public:
     explicit LiveFailover(LiveEngines engines) : engines_(std::move(engines)) {}
 
     /// Of the engine that the next frame goes to.
     [[nodiscard]] EngineInfo info() const {
-        EngineInfo info = current().info();
+        EngineInfo info = usual().info();
         if (onStandby()) {
             info.reason = problem_;
         } else if (!problem_.empty()) {
             info.warnings.push_back(problem_);
         }
-        return info;
+        if (engines_.selector) {
+            if (std::string problem = engines_.selector->problem(); !problem.empty())
+                info.warnings.push_back(std::move(problem));
+        }
+        if (!selected_) return info;
+        EngineInfo selected = selected_->info();
+        selected.reason = std::move(info.reason);
+        selected.warnings.insert(selected.warnings.end(), info.warnings.begin(), info.warnings.end());
+        return selected;
     }
-    [[nodiscard]] PixelMemory frameMemory() const { return current().frameMemory(); }
+    [[nodiscard]] PixelMemory frameMemory() const { return usual().frameMemory(); }
     [[nodiscard]] int slots() const { return current().slots(); }
     [[nodiscard]] std::vector<LayerInfo> layers() const { return current().layers(); }
-    void timeLayers(bool on) { current().timeLayers(timeLayers_ = on); }
+    void timeLayers(bool on) {
+        timeLayers_ = on;
+        usual().timeLayers(on);
+        if (selected_) selected_->timeLayers(on);
+    }
     /// As LiveEngine::measureRates().
     std::optional<MachineRates> measureRates() {
         return run([](LiveEngine& engine) { return engine.measureRates(); });
@@ -70,12 +102,32 @@ public:
 protected:
     ~LiveFailover() = default;
 
-    [[nodiscard]] LiveEngine& current() const { return onStandby() ? *standby_ : *engines_.first; }
+    [[nodiscard]] LiveEngine& current() const { return selected_ ? *selected_ : usual(); }
 
-    /// What `work` does with the engine; with the standby when the device of the first fails at it, after `begin` was
-    /// called. Throws DeviceFailure where there is no standby, and what making it throws.
+    /// Follows the selector: what is under way in the engine before is begun again in the next.
+    void select(Size picture) {
+        if (!engines_.selector) return;
+        auto next = engines_.selector->next(picture);
+        if (!next) return;
+        usual().drop();  // and its doubt about a matte that jumps stays
+        selected_ = std::move(*next);
+        if (selected_) selected_->timeLayers(timeLayers_);
+        beginAgain();
+    }
+
+    /// What `work` does with the engine; with the next one when that fails at it, after beginAgain(). Throws
+    /// DeviceFailure where there is no standby, and what making it throws.
     template <typename Work>
     std::invoke_result_t<const Work&, LiveEngine&> run(const Work& work) {
+        if (selected_) {
+            try {
+                return work(*selected_);
+            } catch (const Cancelled&) {
+                leave("");
+            } catch (const std::exception& error) {
+                leave(error.what());
+            }
+        }
         if (!onStandby()) {
             try {
                 return work(*engines_.first);
@@ -98,10 +150,11 @@ protected:
         skipsFirst_ = true;
         problem_ = failure.what();
         standby_->timeLayers(timeLayers_);
-        failedOver();
+        beginAgain();
     }
 
     void resetEngines() {
+        if (selected_) selected_->reset();
         if (standby_) standby_->reset();
         if (!engines_.first) return;
         skipsFirst_ = false;
@@ -111,11 +164,17 @@ protected:
 
 private:
     /// Nothing is under way in the engine that frames go to now.
-    virtual void failedOver() = 0;
+    virtual void beginAgain() = 0;
+    [[nodiscard]] LiveEngine& usual() const { return onStandby() ? *standby_ : *engines_.first; }
+    void leave(const std::string& sentence) {
+        selected_.reset();
+        beginAgain();
+        engines_.selector->failed(sentence);
+    }
     [[nodiscard]] bool onStandby() const { return skipsFirst_; }
 
     LiveEngines engines_;
-    std::unique_ptr<LiveEngine> standby_;
+    std::unique_ptr<LiveEngine> standby_, selected_;
     bool skipsFirst_ = false;
     std::string problem_;  ///< the last failure of the first engine's device
     bool timeLayers_ = false;
@@ -145,6 +204,7 @@ public:
     [[nodiscard]] const Entry& front() const { return entries_.front(); }
 
     void submit(Frame frame, CompositeParams params, Tag tag) {
+        if (frame.image) select(frame.image->size());
         entries_.push_back({std::move(frame), std::move(params), std::move(tag)});
         start();
     }
@@ -184,7 +244,7 @@ private:
         while (started_ < entries_.size() && engine.submit(entries_[started_].frame, entries_[started_].params))
             ++started_;
     }
-    void failedOver() override { started_ = 0; }
+    void beginAgain() override { started_ = 0; }
     void clear() {
         entries_.clear();
         started_ = 0;

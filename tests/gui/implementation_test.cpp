@@ -18,7 +18,7 @@
 #include "gui/timing/timing_overlay.h"
 #include "gui/window/canvas.h"
 #include "inference/backends/create_engine.h"
-#include "inference/baselines/live/switching_engine.h"
+#include "inference/baselines/live/baseline_selector.h"
 #include "inference/core/error.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/window_fixture.h"
@@ -108,9 +108,10 @@ struct ImplementationFixture {
             const auto loadModel = [file] {
                 return std::make_shared<const baselines::Model>(baselines::Model::load(file()));
             };
-            return std::make_unique<baselines::SwitchingEngine>(createLiveEngines(UNet::load(file()), options).first,
-                                                                baselines::SwitchingEngine::Setup{loadModel, options},
-                                                                implementations);
+            LiveEngines engines = createLiveEngines(UNet::load(file()), options);
+            const baselines::Product product{loadModel, options, engines.first->info().kind};
+            engines.selector = std::make_unique<baselines::BaselineSelector>(product, implementations);
+            return engines;
         };
         return {.makeLiveEngines = makeEngines, .implementations = implementations, .watchCameras = false};
     }

@@ -20,7 +20,7 @@
 #include "gui/live/profiles.h"
 #include "gui/window/viewport.h"
 #include "inference/backends/create_engine.h"
-#include "inference/baselines/live/switching_engine.h"
+#include "inference/baselines/live/baseline_selector.h"
 #include "inference/model/default_model.h"
 #include "inference/model/safetensors.h"
 #include "tests/gui/groups.h"
@@ -105,7 +105,7 @@ struct RoomFixture {
     explicit RoomFixture(const Network& network)
         : base({},
                {.background = plain({0, 255, 0}),
-                .makeLiveEngines = [this, network] { return lapsingEngine(makeEngine(network), lapse); },
+                .makeLiveEngines = [this, network] { return makeEngines(network); },
                 .open = [](const SourceSpec& spec,
                            const CaptureSettings&,
                            const std::stop_token&) { return openKnownRoom(spec.size, spec.rate); },
@@ -141,8 +141,8 @@ struct RoomFixture {
         source.spec = parseSource(text);
         return source;
     }
-    /// As the program's own main() makes it.
-    std::unique_ptr<LiveEngine> makeEngine(const Network& network) const {
+    /// As the program's own main() makes them, but for the lapses.
+    LiveEngines makeEngines(const Network& network) {
         EngineOptions options;
         options.kind = EngineKind::cpu;
         options.precision = network.precision;
@@ -151,8 +151,10 @@ struct RoomFixture {
             return std::make_shared<const baselines::Model>(
                 baselines::Model::load(Safetensors::read(findModel(model))));
         };
-        return std::make_unique<baselines::SwitchingEngine>(
-            makeLiveEngines(model, options).first, baselines::SwitchingEngine::Setup{load, options}, implementations);
+        LiveEngines engines(lapsingEngine(makeLiveEngines(model, options).first, lapse));
+        engines.selector = std::make_unique<baselines::BaselineSelector>(
+            baselines::Product{load, options, EngineKind::cpu}, implementations);
+        return engines;
     }
 
     int frames = 0;  ///< with the person, presented

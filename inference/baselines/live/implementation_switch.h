@@ -3,7 +3,7 @@
 // the engine say to each other. Any thread; no call waits for the network.
 //
 //     auto implementations = std::make_shared<ImplementationSwitch>();
-//     SwitchingEngine engine(std::move(product), setup, implementations);  // follows it from frame to frame
+//     engines.selector = std::make_unique<BaselineSelector>(product, implementations);  // follows it between frames
 //     implementations->choose(&networkImplementationNamed("cpu-im2col"));
 //     show(implementations->status());
 #pragma once

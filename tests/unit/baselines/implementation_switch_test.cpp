@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "inference/backends/create_engine.h"
-#include "inference/baselines/live/switching_engine.h"
+#include "inference/baselines/live/baseline_selector.h"
 #include "inference/core/error.h"
 #include "tests/support/model_file.h"
 #include "tests/support/scene.h"
@@ -78,6 +78,29 @@ Frame frameOf(std::uint64_t number) {
     return {image, number, std::chrono::steady_clock::now()};
 }
 
+/// A queue of live frames whose engine can be replaced.
+class SelectedQueue {
+public:
+    SelectedQueue(std::unique_ptr<LiveEngine> engine,
+                  Product product,
+                  const std::shared_ptr<ImplementationSwitch>& implementations)
+        : queue_(withSelector(std::move(engine), std::move(product), implementations)) {}
+    void submit(const Frame& frame, const CompositeParams& params) { queue_.submit(frame, params, 0); }
+    Output take() { return queue_.take().output; }
+    LiveQueue<int>* operator->() { return &queue_; }
+    LiveQueue<int>& operator*() { return queue_; }
+
+private:
+    static LiveEngines withSelector(std::unique_ptr<LiveEngine> engine,
+                                    Product product,
+                                    const std::shared_ptr<ImplementationSwitch>& implementations) {
+        LiveEngines engines(std::move(engine));
+        engines.selector = std::make_unique<BaselineSelector>(std::move(product), implementations);
+        return engines;
+    }
+    LiveQueue<int> queue_;
+};
+
 /// The CPU engine with a small network, and the switch beside it.
 class ImplementationSwitching : public testing::Test {
 protected:
@@ -89,14 +112,14 @@ protected:
     std::unique_ptr<LiveEngine> product() const {
         return createLiveEngines(UNet::load(Safetensors::parse(bytes_, "tiny")), options_).first;
     }
-    SwitchingEngine::Setup setup() {
+    Product setup() {
         return {[this] {
                     ++loaded_;
                     return std::make_shared<const Model>(Model::load(Safetensors::parse(bytes_, "tiny")));
                 },
-                options_};
+                options_, EngineKind::cpu};
     }
-    Output show(LiveEngine& engine) {
+    Output show(SelectedQueue& engine) {
         engine.submit(frameOf(number_), params_);
         Output output = engine.take();
         EXPECT_EQ(output.frame, number_);
@@ -104,7 +127,7 @@ protected:
         return output;
     }
     /// Frames until `implementation` has computed one; false after many seconds.
-    bool showUntilRunning(LiveEngine& engine, const Implementation* implementation) {
+    bool showUntilRunning(SelectedQueue& engine, const Implementation* implementation) {
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
         while (std::chrono::steady_clock::now() < end) {
             EXPECT_TRUE(show(engine).matteUsable());
@@ -115,7 +138,7 @@ protected:
     }
 
     /// What it is compared with is prepared while the implementation's first frames run.
-    bool showUntilCompared(LiveEngine& engine) {
+    bool showUntilCompared(SelectedQueue& engine) {
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
         while (!implementations_->status().difference && std::chrono::steady_clock::now() < end) show(engine);
         return implementations_->status().difference.has_value();
@@ -123,7 +146,7 @@ protected:
 
     /// A machine that hesitates while the implementation is measured starts it at a smaller input, which the next
     /// frames let grow by what they say they took.
-    bool showUntilInput(LiveEngine& engine, Size input) {
+    bool showUntilInput(SelectedQueue& engine, Size input) {
         for (int i = 0; i < 3 && implementations_->status().input != input; ++i) show(engine);
         return implementations_->status().input == input;
     }
@@ -138,7 +161,7 @@ protected:
 
 TEST_F(ImplementationSwitching, EveryMethodThatRunsHereGivesTheProductsMatte) {
     options_.networkLongestSide = 32;  // the smallest input: no implementation is too slow for it on a loaded machine
-    SwitchingEngine engine(product(), setup(), implementations_);
+    SelectedQueue engine(product(), setup(), implementations_);
     const auto expected = show(engine).picture->image();
     for (const Implementation& implementation : implementations()) {
         if (!implementation.network || !whyUnavailable(implementation).empty()) continue;
@@ -150,7 +173,7 @@ TEST_F(ImplementationSwitching, EveryMethodThatRunsHereGivesTheProductsMatte) {
         EXPECT_GT(status.productMs, 0) << implementation.name;
         EXPECT_LE(status.difference->maximum, implementation.tensorCores ? 1e-2 : 1e-5) << implementation.name;
         EXPECT_LE(status.difference->mean, status.difference->maximum) << implementation.name;
-        EXPECT_NE(engine.info().name.find(implementation.name), std::string::npos) << engine.info().name;
+        EXPECT_NE(engine->info().name.find(implementation.name), std::string::npos) << engine->info().name;
         const auto found = show(engine).picture->image();
         int most = 0;
         for (std::size_t i = 0; i < found->bytes(); ++i) {
@@ -160,12 +183,12 @@ TEST_F(ImplementationSwitching, EveryMethodThatRunsHereGivesTheProductsMatte) {
     }
     implementations_->choose(nullptr);
     ASSERT_TRUE(showUntilRunning(engine, nullptr));
-    EXPECT_EQ(engine.info().name, product()->info().name);
+    EXPECT_EQ(engine->info().name, product()->info().name);
     EXPECT_FALSE(implementations_->status().difference);
 }
 
 TEST_F(ImplementationSwitching, AMethodOfTheCpuCopiesNothingToADevice) {
-    SwitchingEngine engine(product(), setup(), implementations_);
+    SelectedQueue engine(product(), setup(), implementations_);
     implementations_->choose(&implementationNamed("cpu-parallel"));
     ASSERT_TRUE(showUntilRunning(engine, &implementationNamed("cpu-parallel")));
     const Output output = show(engine);
@@ -174,20 +197,20 @@ TEST_F(ImplementationSwitching, AMethodOfTheCpuCopiesNothingToADevice) {
 }
 
 TEST_F(ImplementationSwitching, TheLayersOfAMethodAreTimedAsTheProductsAre) {
-    SwitchingEngine engine(product(), setup(), implementations_);
+    SelectedQueue engine(product(), setup(), implementations_);
     for (const char* name : {"cpu-im2col", "cpu-onednn"}) {
         implementations_->choose(&implementationNamed(name));
         ASSERT_TRUE(showUntilRunning(engine, &implementationNamed(name)));
-        engine.timeLayers(true);
+        engine->timeLayers(true);
         const Output timed = show(engine);
-        const std::vector<LayerInfo> layers = engine.layers();
+        const std::vector<LayerInfo> layers = engine->layers();
         ASSERT_EQ(timed.layerMs.size(), layers.size()) << name;
         double sum = 0;
         for (const float ms : timed.layerMs) sum += double(ms);
         EXPECT_GT(sum, 0) << name;
         EXPECT_LE(sum, implementations_->status().ms) << name;
         EXPECT_EQ(layers.front().kernel, name);
-        engine.timeLayers(false);
+        engine->timeLayers(false);
         EXPECT_TRUE(show(engine).layerMs.empty()) << name;
     }
 }
@@ -197,18 +220,18 @@ TEST_F(ImplementationSwitching, FineDetailIsTheProductsAlone) {
     options_.networkLongestSide = 0;
     params_.fineDetail = true;
     wish.msAPixel = 0.01;
-    SwitchingEngine engine(product(), setup(), implementations_);
-    const auto ends = [&](const std::string& shape) { return engine.layers().front().shape.ends_with(shape); };
+    SelectedQueue engine(product(), setup(), implementations_);
+    const auto ends = [&](const std::string& shape) { return engine->layers().front().shape.ends_with(shape); };
     show(engine);
-    EXPECT_TRUE(engine.info().fineDetail && ends("128x84")) << engine.layers().front().shape;
+    EXPECT_TRUE(engine->info().fineDetail && ends("128x84")) << engine->layers().front().shape;
     implementations_->choose(&kTold);
     ASSERT_TRUE(showUntilRunning(engine, &kTold));
     ASSERT_TRUE(showUntilInput(engine, {64, 44}));
-    EXPECT_TRUE(!engine.info().fineDetail && ends("64x44")) << engine.layers().front().shape;
+    EXPECT_TRUE(!engine->info().fineDetail && ends("64x44")) << engine->layers().front().shape;
 }
 
 TEST_F(ImplementationSwitching, NothingIsLoadedBeforeItIsChosen) {
-    SwitchingEngine engine(product(), setup(), implementations_);
+    SelectedQueue engine(product(), setup(), implementations_);
     for (int i = 0; i < 3; ++i) show(engine);
     EXPECT_EQ(loaded_, 0);
     EXPECT_EQ(wish.made, 0);
@@ -221,7 +244,7 @@ TEST_F(ImplementationSwitching, NothingIsLoadedBeforeItIsChosen) {
 
 TEST_F(ImplementationSwitching, WhatIsChosenAtTheStartRunsFromTheFirstFrameOn) {
     implementations_ = std::make_shared<ImplementationSwitch>(&kTold);
-    SwitchingEngine engine(product(), setup(), implementations_);
+    SelectedQueue engine(product(), setup(), implementations_);
     const int before = wish.runs;  // to measure how fast it is
     show(engine);
     EXPECT_EQ(wish.runs, before + 1);
@@ -229,7 +252,7 @@ TEST_F(ImplementationSwitching, WhatIsChosenAtTheStartRunsFromTheFirstFrameOn) {
 }
 
 TEST_F(ImplementationSwitching, NoMethodsFirstPictureWaitsForTheComparison) {
-    SwitchingEngine engine(product(), setup(), implementations_);
+    SelectedQueue engine(product(), setup(), implementations_);
     for (const double msAPixel : {0.0, 0.3}) {  // at the network's own input, and at a smaller one
         wish.msAPixel = msAPixel;
         implementations_->choose(&kTold);
@@ -244,7 +267,7 @@ TEST_F(ImplementationSwitching, NoMethodsFirstPictureWaitsForTheComparison) {
 
 TEST_F(ImplementationSwitching, ASlowMethodRunsAtASmallerInputAndIsComparedThere) {
     wish.msAPixel = 0.3;  // at the network's own 64x44 a frame would take 0.84 s, and at 32x20 it takes 0.19 s
-    SwitchingEngine engine(product(), setup(), implementations_);
+    SelectedQueue engine(product(), setup(), implementations_);
     const auto expected = show(engine).picture->image();
     implementations_->choose(&kTold);
     ASSERT_TRUE(showUntilRunning(engine, &kTold));
@@ -256,8 +279,8 @@ TEST_F(ImplementationSwitching, ASlowMethodRunsAtASmallerInputAndIsComparedThere
     EXPECT_EQ(status.input, (Size{32, 20}));
     EXPECT_EQ(status.smaller, whySmaller({{32, 20}, 192}, {64, 44}));
     EXPECT_LE(status.difference->maximum, 1e-5) << "like with like: the product's network at the same input";
-    EXPECT_EQ(engine.info().name.find("32x20"), std::string::npos) << "another name would be another engine";
-    EXPECT_EQ(engine.info().warnings.back(), status.smaller);
+    EXPECT_EQ(engine->info().name.find("32x20"), std::string::npos) << "another name would be another engine";
+    EXPECT_EQ(engine->info().warnings.back(), status.smaller);
 
     implementations_->choose(nullptr);
     ASSERT_TRUE(showUntilRunning(engine, nullptr));
@@ -270,11 +293,11 @@ TEST_F(ImplementationSwitching, ASlowMethodRunsAtASmallerInputAndIsComparedThere
 
 TEST_F(ImplementationSwitching, TheInputGrowsWhenTheFramesAreFasterThanWhatWasMeasuredBefore) {
     wish.msAPixel = 0.3;
-    SwitchingEngine engine(product(), setup(), implementations_);
+    SelectedQueue engine(product(), setup(), implementations_);
     implementations_->choose(&kTold);
     ASSERT_TRUE(showUntilRunning(engine, &kTold));
     ASSERT_EQ(implementations_->status().input, (Size{32, 20}));
-    engine.reset();  // another source
+    engine->reset();  // another source
     wish.msAPixel = 0.1;
     show(engine);
     show(engine);
@@ -285,12 +308,12 @@ TEST_F(ImplementationSwitching, TheInputGrowsWhenTheFramesAreFasterThanWhatWasMe
 
 TEST_F(ImplementationSwitching, AFrameThatTookTooLongMakesTheInputSmallerOnce) {
     wish.msAPixel = 0.01;
-    SwitchingEngine engine(product(), setup(), implementations_);
+    SelectedQueue engine(product(), setup(), implementations_);
     show(engine);
     implementations_->choose(&kTold);
     ASSERT_TRUE(showUntilRunning(engine, &kTold));
     ASSERT_TRUE(showUntilInput(engine, {64, 44}));
-    engine.reset();
+    engine->reset();
     wish.msAPixel = 0.5;  // 1.4 s
     show(engine);
     show(engine);
@@ -302,7 +325,7 @@ TEST_F(ImplementationSwitching, AFrameThatTookTooLongMakesTheInputSmallerOnce) {
 }
 
 TEST_F(ImplementationSwitching, WhenAMethodBreaksTheFrameIsTheProducts) {
-    SwitchingEngine engine(product(), setup(), implementations_);
+    SelectedQueue engine(product(), setup(), implementations_);
     const auto expected = show(engine).picture->image();
     for (std::atomic<bool>* fault : {&wish.fail, &wish.giveNan}) {
         wish.fail = wish.giveNan = false;
@@ -318,8 +341,8 @@ TEST_F(ImplementationSwitching, WhenAMethodBreaksTheFrameIsTheProducts) {
         EXPECT_EQ(status.running, nullptr);
         EXPECT_NE(status.problem.find(fault == &wish.fail ? "mend it" : "no matte"), std::string::npos)
             << status.problem;
-        ASSERT_FALSE(engine.info().warnings.empty());
-        EXPECT_EQ(engine.info().warnings.back(), status.problem) << "so that the window hears of it";
+        ASSERT_FALSE(engine->info().warnings.empty());
+        EXPECT_EQ(engine->info().warnings.back(), status.problem) << "so that the window hears of it";
         const int runs = wish.runs;
         show(engine);
         EXPECT_EQ(wish.runs, runs) << "it is not tried again by itself";
@@ -327,7 +350,7 @@ TEST_F(ImplementationSwitching, WhenAMethodBreaksTheFrameIsTheProducts) {
 }
 
 TEST_F(ImplementationSwitching, AMethodThatCantBeBuiltLeavesThePictureAsItIs) {
-    SwitchingEngine engine(product(), setup(), implementations_);
+    SelectedQueue engine(product(), setup(), implementations_);
     implementations_->choose(&kUnbuildable);
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (implementations_->status().problem.empty() && std::chrono::steady_clock::now() < end) {
@@ -341,7 +364,7 @@ TEST_F(ImplementationSwitching, AMethodThatCantBeBuiltLeavesThePictureAsItIs) {
 }
 
 TEST_F(ImplementationSwitching, ASlowMethodIsNotWaitedForOnceAnotherIsChosen) {
-    SwitchingEngine engine(product(), setup(), implementations_);
+    SelectedQueue engine(product(), setup(), implementations_);
     for (const Implementation* next :
          {static_cast<const Implementation*>(nullptr), &implementationNamed("cpu-parallel")}) {
         wish.stall = false;
@@ -357,7 +380,7 @@ TEST_F(ImplementationSwitching, ASlowMethodIsNotWaitedForOnceAnotherIsChosen) {
 }
 
 TEST_F(ImplementationSwitching, AMethodThatIsMeasuredForLongIsGivenUpOnceAnotherIsChosen) {
-    auto engine = std::make_unique<SwitchingEngine>(product(), setup(), implementations_);
+    auto engine = std::make_unique<SelectedQueue>(product(), setup(), implementations_);
     const auto showUntilMeasured = [&] {
         const int before = wish.runs;
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -390,14 +413,14 @@ TEST_F(ImplementationSwitching, AMethodThatIsMeasuredForLongIsGivenUpOnceAnother
     wish.stall = false;
 }
 
-TEST_F(ImplementationSwitching, FramesUnderWayAreFinishedFirstAndStayInOrder) {
+TEST_F(ImplementationSwitching, FramesUnderWayAreBegunAgainAndStayInOrder) {
     test::LiveScript script;
     script.slots = 3;
-    SwitchingEngine engine(test::scriptedEngine(script), setup(), implementations_);
+    SelectedQueue engine(test::scriptedEngine(script), setup(), implementations_);
     const auto picture = std::make_shared<const Image>(test::makeScene(kFrame).photo);
     std::uint64_t in = 0, out = 0;
     const auto turn = [&] {
-        while (int(in - out) < engine.slots()) engine.submit({picture, in++, {}}, {});
+        while (int(in - out) < engine->slots()) engine.submit({picture, in++, {}}, {});
         EXPECT_EQ(engine.take().frame, out++);
     };
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);

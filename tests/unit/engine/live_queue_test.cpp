@@ -19,8 +19,9 @@ using Calls = std::vector<std::string>;
 struct Script {
     std::optional<DeviceFailure> failure;  ///< thrown by the first engine from now on
     bool firstLives = true, timesLayers = false;
-    int slots = 2;  ///< of the first
-    Calls calls;    ///< "gpu submit 5", ...
+    int slots = 2;                    ///< of the first
+    std::exception_ptr otherFailure;  ///< thrown by the selected engine
+    Calls calls;                      ///< "gpu submit 5", ...
 };
 
 class ScriptedEngine final : public LiveEngine {
@@ -57,10 +58,30 @@ private:
     void run(const std::string& what) {
         script_.calls.push_back(name_ + " " + what);
         if (first() && script_.failure) throw DeviceFailure(*script_.failure);
+        if (name_ == "other" && script_.otherFailure) std::rethrow_exception(script_.otherFailure);
     }
     Script& script_;
     std::string name_, reason_;
     std::deque<std::uint64_t> underWay_;
+};
+
+/// Gives what the test left in it.
+struct Selection {
+    std::optional<std::unique_ptr<LiveEngine>> next;
+    std::vector<std::string> failures;
+    std::string problem;
+};
+class ScriptedSelector final : public EngineSelector {
+public:
+    explicit ScriptedSelector(Selection& selection) : selection_(selection) {}
+    std::optional<std::unique_ptr<LiveEngine>> next(Size) override {
+        return std::exchange(selection_.next, std::nullopt);
+    }
+    void failed(const std::string& sentence) override { selection_.failures.push_back(sentence); }
+    [[nodiscard]] std::string problem() const override { return selection_.problem; }
+
+private:
+    Selection& selection_;
 };
 
 class LiveQueueTest : public testing::Test {
@@ -68,7 +89,13 @@ protected:
     LiveEngines::Make standby() {
         return [this](const std::string& reason) { return std::make_unique<ScriptedEngine>(script_, "cpu", reason); };
     }
-    void submit(int number) { queue_.submit({nullptr, std::uint64_t(number), {}}, {}, number); }
+    LiveEngines engines() {
+        LiveEngines made(std::make_unique<ScriptedEngine>(script_, "gpu"), standby());
+        made.selector = std::make_unique<ScriptedSelector>(selection_);
+        return made;
+    }
+    void submit(int number) { queue_.submit({image_, std::uint64_t(number), {}}, {}, number); }
+    void select(const char* name) { selection_.next = std::make_unique<ScriptedEngine>(script_, name); }
     /// The number of the frame that comes, whose tag has to be the same.
     int take() {
         const auto [output, entry] = queue_.take();
@@ -79,8 +106,10 @@ protected:
     void lose() { script_.failure = DeviceFailure("The GPU fell off the bus.", true); }
     void fill() { script_.failure = DeviceFailure("The GPU's memory is too small.", false); }
 
+    std::shared_ptr<const Image> image_ = std::make_shared<Image>(Size{8, 4}, PixelFormat::rgba8);
     Script script_;
-    LiveQueue<int> queue_{{std::make_unique<ScriptedEngine>(script_, "gpu"), standby()}};
+    Selection selection_;
+    LiveQueue<int> queue_{engines()};
 };
 
 TEST_F(LiveQueueTest, KeepsTheOrderAndAsManyFramesAsThereAreSlots) {
@@ -157,6 +186,52 @@ TEST_F(LiveQueueTest, StaysOnTheStandbyUntilAnotherSourceBegins) {
               (Calls{"gpu submit 0", "cpu submit 0", "cpu take", "cpu submit 1", "cpu take", "gpu submit 0"}));
     EXPECT_EQ(queue_.info().kind, EngineKind::cuda);
     EXPECT_EQ(queue_.info().warnings, (Calls{"The GPU's memory is too small."}));
+}
+
+// What is under way when another engine is selected is begun again there: no frame is lost, and all stay in order.
+TEST_F(LiveQueueTest, ReplacesItsEngineBetweenTwoFrames) {
+    submit(5);
+    submit(6);
+    select("other");
+    submit(7);
+    EXPECT_EQ(queue_.info().name, "other");
+    for (const int number : {5, 6, 7}) EXPECT_EQ(take(), number);
+    selection_.next = std::unique_ptr<LiveEngine>();
+    submit(8);
+    EXPECT_EQ(take(), 8);
+    EXPECT_EQ(script_.calls, (Calls{"gpu submit 5", "gpu submit 6", "other submit 5", "other take", "other submit 6",
+                                    "other take", "other submit 7", "other take", "gpu submit 8", "gpu take"}));
+    EXPECT_EQ(queue_.info().name, "gpu");
+    EXPECT_TRUE(selection_.failures.empty());
+}
+
+TEST_F(LiveQueueTest, TheUsualEngineMakesTheFrameAtWhichTheSelectedOneFailed) {
+    for (const auto& [failure, told] :
+         {std::pair(std::make_exception_ptr(Error(ErrorCategory::engine, "It broke.")), std::string("It broke.")),
+          std::pair(std::make_exception_ptr(Cancelled{}), std::string())}) {
+        script_.otherFailure = nullptr;
+        select("other");
+        submit(5);
+        submit(6);
+        script_.otherFailure = failure;
+        EXPECT_EQ(take(), 5);
+        EXPECT_EQ(take(), 6);
+        EXPECT_EQ(queue_.info().name, "gpu");
+        EXPECT_EQ(selection_.failures.back(), told);
+    }
+}
+
+TEST_F(LiveQueueTest, TellsTheSelectedEngineWithTheUsualOnesProblems) {
+    fill();
+    submit(0);
+    EXPECT_EQ(take(), 0);
+    script_.failure.reset();
+    queue_.reset();
+    selection_.problem = "Another one was slow.";
+    select("other");
+    submit(1);
+    EXPECT_EQ(queue_.info().name, "other");
+    EXPECT_EQ(queue_.info().warnings, (Calls{"The GPU's memory is too small.", "Another one was slow."}));
 }
 
 TEST_F(LiveQueueTest, DropsWhatIsUnderWayAndGoesOnWithTheSameEngine) {
