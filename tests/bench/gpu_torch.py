@@ -117,7 +117,7 @@ def fp32():
 
 def bottlenecks():
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'inference', 'training'))
-    import model
+    from train import model
     model.depthwise = lambda conv, x: conv(x)  # by cuDNN, which is faster once it has compiled
     for name in ('portrait', 'portrait-lite'):
         net, x = on_gpu(model.folded(model.UNet(*model.SHAPES[name]).eval())), random_input(1, 3, 320, 512)

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inference", "training"))
-import model  # noqa: E402
+from train import model  # noqa: E402
 
 WIDTHS = (6, 10, 16, 24)
 HEIGHT, WIDTH = 40, 56

@@ -12,21 +12,19 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "inference", "training"))
+from training_support import ROOT
+
+import torch
+
+from train import data, evaluate, metrics, model
+
 try:
-    import torch
     from PIL import Image
 except ImportError as error:
     print(f"skipped: {error.name} is not installed (on Debian: apt install python3-torch python3-pil)")
     sys.exit(77)
 
-import data  # noqa: E402
-import evaluate  # noqa: E402
-import metrics  # noqa: E402
-import model  # noqa: E402
-
-MODEL = os.path.join(HERE, "..", "..", "resources", "models", "portrait-lite.safetensors")
+MODEL = os.path.join(ROOT, "resources", "models", "portrait-lite.safetensors")
 NAMES = {"miou": "meanIou", "person": "personIou", "away": "uncertainAway", "worst": "worstTenth"}  # where the programs differ
 
 

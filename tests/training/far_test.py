@@ -9,20 +9,19 @@ import random
 import sys
 import tempfile
 
+from training_support import disc, pack, run_all
+
+import torch
+
+from testsets import far, make_leaning_testset
+from train import data
+
 try:
-    import torch
     import numpy
     from PIL import Image
 except ImportError as error:
     print(f"skipped: {error.name} is not installed (on Debian: apt install python3-torch python3-pil)")
     sys.exit(77)
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "inference", "training"))
-import data  # noqa: E402
-import far  # noqa: E402
-import leaning  # noqa: E402
-from smoke_test import disc, pack  # noqa: E402
 
 
 def test_the_matte_moves_with_the_person():
@@ -52,7 +51,7 @@ def test_every_validation_person_leans_on_something():
     with tempfile.TemporaryDirectory() as folder:
         pack(folder)
         _, _, people = data.load(folder, torch.device("cpu"))
-        leaning.main([folder, os.path.join(folder, "leaning")])
+        make_leaning_testset.main([folder, os.path.join(folder, "leaning")])
         made, changed = os.path.join(folder, "leaning", "made"), 0
         for i in range(len(people)):
             picture, alpha = (torch.from_numpy(numpy.array(Image.open(os.path.join(made, f"{i}.{kind}")))) for kind in ("jpg", "png"))
@@ -66,7 +65,4 @@ def test_every_validation_person_leans_on_something():
 
 
 if __name__ == "__main__":
-    for name, test in list(globals().items()):
-        if name.startswith("test_"):
-            test()
-            print(f"{name} passed")
+    sys.exit(run_all(globals()))

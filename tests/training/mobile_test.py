@@ -8,16 +8,12 @@ import os
 import sys
 import tempfile
 
-from smoke_test import Skipped, run_all, trainer  # which says why, where PyTorch is missing
+from training_support import Skipped, run_all, trainer
 
-import depthwise
-import export
-import model
-import pretrained
-import replay
 import torch
-import train
 from torch.nn import functional as F
+
+from train import cuda_graphs, depthwise, export, model, pretrained, train
 
 
 def lived_in(name):
@@ -153,7 +149,7 @@ def test_replayed_steps_learn_what_launched_ones_do():
             assert torch.allclose(one, other, rtol=0.02, atol=0.02 * float(one.abs().max())), (i, one, other)
         assert found[0][1].norm() > 0
     assert len(replayed.learn.graphs) == 6, "the second meeting of a shape is replayed"
-    kept = replay.Replayed(lambda x: x + 1)
+    kept = cuda_graphs.Replayed(lambda x: x + 1)
     counts = [kept(torch.full((3,), float(i), device=device)).tolist() for i in range(5)]
     assert counts == [[i + 1.0] * 3 for i in range(5)]
 

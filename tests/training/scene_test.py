@@ -6,15 +6,13 @@
 """
 import sys
 
-from smoke_test import CPU, photos, run_all  # which says why, where PyTorch is missing
+from training_support import CPU, photos, run_all
 
-import camera
-import data
-import scene
-import style
-import things
 import torch
 from torch.nn import functional as F
+
+from augment import camera, distractors, scene, style
+from train import data
 
 
 def test_warp_of_nothing_is_the_photo():
@@ -92,10 +90,10 @@ def test_what_is_held_belongs_to_the_person_in_every_matte():
     n, rooms = 200, photos()[1]
     image, mattes = torch.full((n, 3, 48, 64), 3.0), torch.zeros(n, 2, 48, 64)  # brighter than any thing; in the second matte a teacher saw nobody
     mattes[: n // 2, :1, 8:, 20:44] = 1  # the others are empty rooms
-    after, held = things.held(image, mattes, rooms, scene.Random(8, CPU), 1.0)
+    after, held = distractors.held(image, mattes, rooms, scene.Random(8, CPU), 1.0)
     changed = (after - image).abs().amax(1, keepdim=True) > 0.3
     holding = changed.flatten(1).any(1)
-    assert 0.5 < holding[: n // 2].float().mean() / things.HELD < 1.5 and not holding[n // 2 :].any()
+    assert 0.5 < holding[: n // 2].float().mean() / distractors.HELD < 1.5 and not holding[n // 2 :].any()
     assert held[changed.expand_as(held)].min() > 0.05 and held[:, 1:][changed].mean() > 0.8
     assert torch.equal(held[~holding, :1], mattes[~holding, :1]) and (held[:, :1] >= mattes[:, :1]).all()
     beyond = (held[holding, :1] - mattes[holding, :1]).amax((1, 2, 3)) > 0.9
@@ -108,10 +106,10 @@ def test_what_stands_near_people_belongs_to_nobody():
     image, mattes = torch.full((n, 3, 48, 64), 3.0), torch.zeros(n, 2, 48, 64)
     mattes[: n // 2, :1, 8:, 20:44] = 1  # the others are empty rooms, where a teacher
     mattes[n // 2 :, 1:] = 1  # saw people everywhere
-    after, beside = things.nearby(image, mattes, rooms, scene.Random(8, CPU), 1.0)
+    after, beside = distractors.nearby(image, mattes, rooms, scene.Random(8, CPU), 1.0)
     changed = (after - image).abs().amax(1, keepdim=True) > 0.3
     standing = changed.flatten(1).any(1)
-    assert 0.5 < standing.float().mean() / things.NEARBY < 1.5
+    assert 0.5 < standing.float().mean() / distractors.NEARBY < 1.5
     assert not changed[: n // 2, :, 8:, 20:44].any() and torch.equal(beside[:, :1], mattes[:, :1]), "all of it is behind people"
     assert beside[:, 1:][changed].max() < 0.95 and beside[n // 2 :, 1:][changed[n // 2 :]].mean() < 0.2
     touching = changed[: n // 2, :, 7:, 19:45].flatten(1).any(1)[standing[: n // 2]]
@@ -123,10 +121,10 @@ def test_people_lean_on_things_that_belong_to_nobody():
     image, mattes = torch.full((n, 3, 48, 64), 3.0), torch.zeros(n, 2, 48, 64)
     mattes[:, :1, 16:, 24:40] = 1
     mattes[:, 1:] = 1  # a teacher saw people everywhere
-    after, beside = things.leant_on(image, mattes, rooms, scene.Random(5, CPU), 1.0)
+    after, beside = distractors.leant_on(image, mattes, rooms, scene.Random(5, CPU), 1.0)
     changed = (after - image).abs().amax(1, keepdim=True) > 0.3
     leaning = changed.flatten(1).any(1)
-    assert 0.5 < leaning.float().mean() / things.LEANT_ON < 1.5
+    assert 0.5 < leaning.float().mean() / distractors.LEANT_ON < 1.5
     assert not changed[:, :, 16:, 24:40].any() and torch.equal(beside[:, :1], mattes[:, :1]), "all of it is behind people"
     assert beside[:, 1:][changed].max() < 0.95
     shoulders = changed[leaning, :, 15:30, 23:41].flatten(1).any(1)
@@ -143,16 +141,16 @@ def test_clothes_that_nobody_wears_belong_to_nobody():
     image, mattes = torch.full((n, 3, 48, 64), 3.0), torch.ones(n, 2, 48, 64)  # a teacher saw people everywhere
     mattes[:, :1] = 0
     mattes[: n // 2, :1, 8:, 20:44] = 1  # the others are empty rooms
-    after, left = things.hung(image, mattes, people, scene.Random(8, CPU))
+    after, left = distractors.hung(image, mattes, people, scene.Random(8, CPU))
     changed = (after - image).abs().amax(1, keepdim=True) > 0.3
     hung = changed.flatten(1).any(1)
-    assert 0.5 < hung.float().mean() / things.HUNG < 1.5
+    assert 0.5 < hung.float().mean() / distractors.HUNG < 1.5
     assert not changed[: n // 2, :, 8:, 20:44].any() and torch.equal(left[:, :1], mattes[:, :1]), "all of it is behind people"
     whole = (left[:, 1:] < 0.01) & changed
     assert whole.any() and after[whole.expand_as(after)].max() < 0.41, "nobody's head hangs there"
     # Cut off by the photo's edge: where his coat begins and ends is not known.
     nobody = data.PhotoSet([("labelled/made", coat, torch.full_like(matte, 255), False)], CPU)
-    assert torch.equal(things.hung(image, mattes, nobody, scene.Random(8, CPU))[0], image)
+    assert torch.equal(distractors.hung(image, mattes, nobody, scene.Random(8, CPU))[0], image)
 
 
 def test_some_pictures_are_in_the_light_of_a_room():

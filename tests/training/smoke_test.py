@@ -8,55 +8,13 @@ import os
 import subprocess
 import sys
 import tempfile
-import traceback
-import zipfile
 
-try:
-    import torch
-    from torch.nn import functional as F
-except ImportError:
-    print("skipped: torch is not installed (on Debian: apt install python3-torch python3-pil)")
-    sys.exit(77)
+from training_support import CPU, TRAINING, disc, pack, photos, run_all, trainer
 
-TRAINING = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inference", "training")
-sys.path.insert(0, TRAINING)
-import data  # noqa: E402
-import evaluate  # noqa: E402
-import export  # noqa: E402
-import grow  # noqa: E402
-import losses  # noqa: E402
-import metrics  # noqa: E402
-import model  # noqa: E402
-import norms  # noqa: E402
-import refine  # noqa: E402
-import schedule  # noqa: E402
-import step_times  # noqa: E402
-import train  # noqa: E402
+import torch
+from torch.nn import functional as F
 
-CPU = torch.device("cpu")
-
-
-def disc(height, width, seed):
-    """A photo of a bright disc, standing on the lower edge, on a dark ground, and its matte: wherever the photo is bright, somebody is."""
-    generator = torch.Generator().manual_seed(seed)
-    y, x = torch.meshgrid(torch.arange(height).float(), torch.arange(width).float(), indexing="ij")
-    radius = 0.3 * min(height, width) * (1 + 0.3 * torch.rand(1, generator=generator))
-    matte = (radius - torch.hypot(x - width / 2, y - 0.7 * height) + 0.5).clamp(0, 1)
-    photo = (0.1 + 0.8 * matte).expand(3, -1, -1)
-    return (photo * 255).round().byte(), (matte * 255).round().byte()[None]
-
-
-def photos(device=CPU):
-    sizes = [(64, 48), (60, 80), (72, 72), (80, 56)]
-    people = [("labelled/eg1800" if i % 2 else "pseudo/made", *disc(*size, i), i % 2 == 0) for i, size in enumerate(sizes)]
-    rooms = [("backgrounds/made", torch.full((3, 50, 70), 20 + 8 * i, dtype=torch.uint8), None, False) for i in range(3)]
-    return data.PhotoSet(people, device), data.PhotoSet(rooms, device)
-
-
-def trainer(*options, out):
-    args = train.parse(["unused", "--model", "tiny", "--out", out, "--steps", "4", "--scale", "0.125", "--megapixels", "0.01", *options])
-    team = train.Team()
-    return train.Trainer(args, team, *photos(team.device))
+from train import data, evaluate, export, grow, losses, metrics, model, norms, refine, schedule, step_times, train
 
 
 def test_photos_keep_size_and_edges():
@@ -165,32 +123,9 @@ def test_the_parts_of_a_step_are_timed_at_every_size():
             assert parts["lesson"] == 0 and all(parts[name] > 0 for name in step_times.PARTS if name != "lesson")
 
 
-class Skipped(Exception):
-    pass
-
-
-def pack(folder):
-    """A pack of one validation photo, three of people and two of rooms."""
-    try:
-        from PIL import Image
-    except ImportError:
-        raise Skipped("Pillow, which reads packs, is not installed (on Debian: apt install python3-pil)")
-    rows = ["id,split,labelled_by"]
-    with zipfile.ZipFile(os.path.join(folder, "made.zip"), "w") as archive:
-        for i in range(6):
-            name, split = f"labelled/made/{i}", "val" if i == 0 else "train"
-            for part, pixels in zip(("photo", "matte"), disc(60, 48, i)):
-                image = Image.frombytes("RGB" if part == "photo" else "L", (48, 60), bytes(pixels.permute(1, 2, 0).flatten().tolist()))
-                if i < 4 or part == "photo":
-                    with archive.open(f"{name}.{part}.webp", "w") as file:
-                        image.save(file, "PNG")
-            rows.append(f"{name},{split},human")
-        archive.writestr("index.csv", "\n".join(rows))
-
-
 def two_processes(folder, *options):
     """What training in two processes says."""
-    command = [sys.executable, os.path.join(TRAINING, "train.py"), folder, "--model", "tiny", "--gpus", "2", "--steps", "2", "--scale", "0.125"]
+    command = [sys.executable, os.path.join(TRAINING, "train", "train.py"), folder, "--model", "tiny", "--gpus", "2", "--steps", "2", "--scale", "0.125"]
     command += ["--megapixels", "0.01", "--out", folder, *options]
     return subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=200).stdout.decode()
 
@@ -378,26 +313,6 @@ def test_a_grown_network_trains_and_says_its_widths():
         train.run(learner, checkpoint)
         export.main([checkpoint, path])
         assert model.load_model(path)[1]["widths"] == "4 6 7 5"
-
-
-def run_all(tests):
-    """Runs what begins with test_ in a module's globals; the exit status."""
-    torch.set_num_threads(2)
-    passed = failed = skipped = 0
-    for name, test in sorted(tests.items()):
-        if name.startswith("test_"):
-            try:
-                test()
-                passed += 1
-            except Skipped as why:
-                skipped += 1
-                print(f"skipped {name}: {why}")
-            except Exception:
-                failed += 1
-                print(f"FAILED {name}")
-                traceback.print_exc()
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return 1 if failed else 0
 
 
 if __name__ == "__main__":

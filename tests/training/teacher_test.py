@@ -8,13 +8,12 @@ import os
 import sys
 import tempfile
 
-from smoke_test import run_all, trainer  # which says why, where PyTorch is missing
+from training_support import run_all, trainer
 
-import camera
-import model
-import scene
 import torch
-import train
+
+from augment import camera, scene
+from train import model, train
 
 
 def test_a_teacher_may_have_more_levels():

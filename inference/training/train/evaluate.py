@@ -10,14 +10,17 @@ interpolation, and so does the network's matte on its way back to the photo's si
 """
 import argparse
 import json
+import sys
+from pathlib import Path
 
 import torch
 from torch.nn import functional as F
 
-import data
-import model
-from metrics import QUICK, SLOW, mean_scores, score
-from refine import refined, resample
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from train import data, model
+from train.metrics import QUICK, SLOW, mean_scores, score
+from train.refine import refined, resample
 
 SIZES = (256, 384, 512, 768)
 

@@ -8,15 +8,17 @@ Each part is waited for, so that together they take longer than a step does: lau
 """
 import argparse
 import statistics
+import sys
 import time
+from pathlib import Path
 
 import torch
 
-import data
-import schedule
-import scene
-import train
-from team import Team
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from augment import scene
+from train import data, schedule, train
+from train.distributed import Team
 
 PARTS = ("scenes", "lesson", "batch", "learn", "all")
 

@@ -10,7 +10,7 @@ import torch.nn.utils.fusion
 from torch import nn
 from torch.nn import functional as F
 
-from depthwise import depthwise
+from train.depthwise import depthwise
 
 
 def mobile(*stages):

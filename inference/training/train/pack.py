@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Repacks the portrait data so that it travels: photos as lossy WebP, mattes as lossless WebP in 64 steps, in a few zip files of equal size.
 
-    python3 inference/training/pack.py DATA/portraits .train --parts 2
+    python3 inference/training/train/pack.py DATA/portraits .train --parts 2
 
 Every part holds a fair share of each source and its own index.csv (id, split, labelled_by), so training runs on whichever parts it is given. The validation photos all lie
 in the first part, at high quality. Needs Pillow.

@@ -10,11 +10,14 @@ Their strided convolutions pad only at the right and below, ours at both sides, 
 """
 import argparse
 import re
+import sys
+from pathlib import Path
 
 import torch
 
-import export
-import model
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from train import export, model
 
 NORMS = ("weight", "bias", "running_mean", "running_var")
 THEIR_EPS = 1e-3

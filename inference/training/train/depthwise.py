@@ -4,14 +4,18 @@
 each weight that it meets when they sum the weights' gradient. These kernels keep the channels innermost, as everything around them does, and are compiled once for a kernel's
 side and stride. On a GPU machine,
 
-    python3 inference/training/depthwise.py
+    python3 inference/training/train/depthwise.py
 
 prints what each of `portrait`'s takes, beside PyTorch's.
 """
 import math
+import sys
+from pathlib import Path
 
 import torch
 from torch.nn import functional as F
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 try:
     import triton
@@ -175,7 +179,7 @@ def depthwise(conv, x):
 
 def main():
     """6 megapixels of 512x320 through each depthwise convolution of `portrait`: medians, and how far the results lie apart."""
-    import model
+    from train import model
 
     sizes = {}
 

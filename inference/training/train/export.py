@@ -15,10 +15,14 @@ logarithm; a matte that is to err least by its absolute difference is nearer to 
 import argparse
 import contextlib
 import json
+import sys
+from pathlib import Path
 
 import torch
 
-import model
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from train import model
 
 DATA = (
     "eg1800, clothing-co-parsing and mixed photos labelled by people, photos with mattes on which four models agree, "

@@ -11,13 +11,17 @@ DATA is a folder of packs. Full bodies stand a little above the lower edge, ever
 import argparse
 import os
 import random
+import sys
+from pathlib import Path
 
 import torch
 from PIL import Image
 from torch.nn import functional as F
 
-import data
-from refine import resample
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from train import data
+from train.refine import resample
 
 SOURCES = {"labelled/clothing-co-parsing": 1, "labelled/eg1800": 2}  # every n-th of each
 

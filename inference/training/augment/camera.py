@@ -5,7 +5,7 @@ import math
 import torch
 from torch.nn import functional as F
 
-from scene import there
+from augment.scene import there
 
 LUMA = (0.299, 0.587, 0.114)
 BEHIND = 0.15  # share of pictures with other light behind the people than on them

@@ -13,6 +13,7 @@ photo at its own size, and its mask is the matte, not rounded. It logs a few lin
 """
 import argparse
 import sys
+from pathlib import Path
 
 try:
     import torch
@@ -22,8 +23,10 @@ try:
 except (ImportError, RuntimeError) as error:
     sys.exit(f"{error}: install what others.py needs with pip install torch pillow mediapipe==0.10.14 'numpy<2'")
 
-import data
-from metrics import mean_scores, score
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from train import data
+from train.metrics import mean_scores, score
 
 MODELS = {"general": 0, "landscape": 1}
 COLUMNS = {"miou": "mIoU", "person": "person", "mad": "MAD", "boundary": "bound.", "worst": "worst"}

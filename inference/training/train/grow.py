@@ -11,13 +11,16 @@ were until training changes them.
 """
 import argparse
 import math
+import sys
+from pathlib import Path
 
 import torch
 
-import data
-import model
-from evaluate import input_size
-from refine import resample
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from train import data, model
+from train.evaluate import input_size
+from train.refine import resample
 
 SIZES = (256, 384, 512)  # longest sides at which photos are looked at, in turns
 APART = 0.1  # how far a channel's second copy differs from it, in root mean squares of its filter: two that are the same would learn the same

@@ -3,7 +3,7 @@
 """Trains the classifier of inference/baselines/ops/digits.h on scikit-learn's 8x8 digits (Alpaydin, Kaynak, "Optical Recognition of Handwritten Digits", UCI Machine Learning
 Repository, 1998, CC BY 4.0) and writes its weights and its test split. Needs python3-torch and python3-sklearn; half a minute on one core. Run from the root of the source tree:
 
-    python3 inference/training/digits.py
+    python3 inference/training/train/digits.py
 """
 import json
 import struct

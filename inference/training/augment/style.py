@@ -5,7 +5,7 @@ import math
 import torch
 from torch.nn import functional as F
 
-from scene import each, rooms
+from augment.scene import each, rooms
 
 TONED = 0.12  # share of pictures in the light of another
 DRAWN = 0.06  # share in which people are drawn: in areas of one colour or of few, with a sharp outline

@@ -13,23 +13,19 @@ import copy
 import itertools
 import math
 import os
+import sys
 import time
+from pathlib import Path
 
 import torch
 from torch.nn import functional as F
 
-import camera
-import data
-import evaluate
-import losses
-import model
-import pretrained
-import scene
-import schedule
-import style
-import things
-from replay import Replayed
-from team import Team, launch
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from augment import camera, distractors, scene, style
+from train import data, evaluate, losses, model, pretrained, schedule
+from train.cuda_graphs import Replayed
+from train.distributed import Team, launch
 
 BN_MOMENTUM = 0.01  # statistics of about a hundred batches, so of every size of frame
 CLIP = 2.0  # the longest gradient that is followed
@@ -177,10 +173,10 @@ class Trainer:
         image, alpha, soft = scene.compose(self.people, self.backgrounds, count, (height, width), self.random, strength)
         if self.teacher:  # before darkness, noise and compression, of which it would know no more than the network
             alpha = torch.cat([alpha, self.lesson(image)], 1)
-        image, alpha = things.hung(image, alpha, self.people, self.random)
-        image, alpha = things.leant_on(image, alpha, self.backgrounds, self.random, strength)
-        image, alpha = things.nearby(image, alpha, self.backgrounds, self.random, strength)
-        image, alpha = things.held(image, alpha, self.backgrounds, self.random, strength)  # a teacher that leaves out what is held has not seen it
+        image, alpha = distractors.hung(image, alpha, self.people, self.random)
+        image, alpha = distractors.leant_on(image, alpha, self.backgrounds, self.random, strength)
+        image, alpha = distractors.nearby(image, alpha, self.backgrounds, self.random, strength)
+        image, alpha = distractors.held(image, alpha, self.backgrounds, self.random, strength)  # a teacher that leaves out what is held has not seen it
         image = style.toned(style.drawn(image, alpha[:, :1], self.random), self.backgrounds, self.random)
         image = camera.behind(camera.shadows(image, alpha[:, :1], self.random), alpha[:, :1], self.random)
         image = camera.colour(image, self.random, strength)

@@ -6,8 +6,8 @@ import math
 import torch
 from torch.nn import functional as F
 
-import scene
-from scene import each
+from augment import scene
+from augment.scene import each
 
 HELD = 0.15  # share of scenes in which somebody holds a thing
 NEARBY = 0.15  # share in which a thing stands behind people or beside them, and of empty rooms too
