@@ -53,13 +53,13 @@ def compare(program, folder, path, sizes):
     environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": os.environ.get("ONEDNN_MAX_CPU_ISA", "AVX2")}
     report = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment).stdout)
     net = model.load_model(path)[0].to(memory_format=torch.channels_last)
-    table = evaluate.evaluate(net, data.load_folder(folder, torch.device("cpu")), sizes, refine=True, full=True)
+    table = evaluate.evaluate(net, data.load_folder(folder, torch.device("cpu")), sizes, refined=True, full=True)
     wrong = 0
     print(f"{'size':>5} {'measure':14} {'matte-cli':>10} {'PyTorch':>10}")
     for size, entry in zip(sizes, report["sizes"]):
         ours = table[str(size)]["all"]
         assert entry["all"]["photos"] == ours["photos"], "the programs found different photos"
-        for name in (*metrics.QUICK, *metrics.SLOW, "worst"):
+        for name in (*metrics.FAST_METRICS, *metrics.SLOW_METRICS, "worst"):
             theirs = entry["all"][NAMES.get(name, name)]
             # Four digits: decimals of a share, significant ones of a sum.
             bad = abs(theirs - ours[name]) > 1e-4 * max(1.0, abs(theirs))

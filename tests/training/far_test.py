@@ -28,7 +28,7 @@ def test_the_matte_moves_with_the_person():
     photo, matte = (planes.float()[None] / 255 for planes in disc(40, 30, seed=1))
     room = torch.full((1, 3, 120, 160), 0.1)
     for above in (False, True):
-        picture, alpha = far.far_away(photo, matte, room, random.Random(3), above)
+        picture, alpha = far.compose_far(photo, matte, room, random.Random(3), above)
         assert alpha.sum() == matte.sum(), "all of the person, at the same size"
         assert (picture[:, :1] - (0.1 + 0.8 * alpha)).abs().mean() < 0.02, "bright where somebody is"
         assert bool(alpha[:, :, -1].max() == matte[:, :, -1].max()) or above, "portraits stand on the lower edge"
@@ -50,7 +50,7 @@ def test_a_folder_is_made_of_the_validation_people():
 def test_every_validation_person_leans_on_something():
     with tempfile.TemporaryDirectory() as folder:
         pack(folder)
-        _, _, people = data.load(folder, torch.device("cpu"))
+        _, _, people = data.load_packs(folder, torch.device("cpu"))
         make_leaning_testset.main([folder, os.path.join(folder, "leaning")])
         made, changed = os.path.join(folder, "leaning", "made"), 0
         for i in range(len(people)):

@@ -16,6 +16,7 @@ TRAINING = os.path.join(ROOT, "inference", "training")
 sys.path.insert(0, TRAINING)
 
 from train import data, train
+from train.distributed import Distributed
 
 CPU = torch.device("cpu")
 
@@ -38,9 +39,9 @@ def photos(device=CPU):
 
 
 def trainer(*options, out):
-    args = train.parse(["unused", "--model", "tiny", "--out", out, "--steps", "4", "--scale", "0.125", "--megapixels", "0.01", *options])
-    team = train.Team()
-    return train.Trainer(args, team, *photos(team.device))
+    args = train.parse_arguments(["unused", "--model", "tiny", "--out", out, "--steps", "4", "--size-scale", "0.125", "--megapixels", "0.01", *options])
+    dist = Distributed()
+    return train.Trainer(args, dist, *photos(dist.device))
 
 
 class Skipped(Exception):

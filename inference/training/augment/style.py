@@ -1,47 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures in other colours than their photos have: in another picture's, or in a few flat ones. What is a person must not hang on that."""
+"""Augmentation of style: pictures in the colours of another picture, people in a few flat colours.
+What is a person must not depend on either."""
+
 import math
 
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
-from augment.scene import each, rooms
+from augment.scene import RandomGenerator, per_image, sample_backgrounds
+from train.data import PhotoSet
 
-TONED = 0.12  # share of pictures in the light of another
-DRAWN = 0.06  # share in which people are drawn: in areas of one colour or of few, with a sharp outline
+COLOUR_TRANSFER_RATE = 0.12  # of pictures
+CARTOON_RATE = 0.06  # of pictures
 
 
-def toned(image, backgrounds, random):
-    """Some pictures with the mean and the deviation of each colour that a photo of a room has, more or less: the room's lamp, dusk or fog (after Reinhard et al., "Color Transfer
-    between Images", 2001, in RGB)."""
-    chosen = random.subset(TONED, image.shape[0])
+def transfer_colour(image: Tensor, backgrounds: PhotoSet, rng: RandomGenerator) -> Tensor:
+    """Moves mean and deviation of each channel of some pictures [n, 3, H, W] towards those of a
+    photo of a room (after Reinhard et al., "Color Transfer between Images", 2001, in RGB)."""
+    chosen = rng.subset(COLOUR_TRANSFER_RATE, image.shape[0])
     n = len(chosen)
     if not n:
         return image
-    own, other = image[chosen], rooms(backgrounds, n, (64, 64), random, 1.0)
-    share = random.uniform(0.3, 1, n, 1, 1, 1)
-    mean, wanted = (planes.mean((2, 3), keepdim=True) for planes in (own, other))
-    spread, wanted_spread = (planes.std((2, 3), keepdim=True) + 0.02 for planes in (own, other))
-    contrast = torch.lerp(torch.ones_like(spread), (wanted_spread / spread).clamp(0.4, 2), share)
-    return image.index_copy(0, chosen, (torch.lerp(mean, wanted, share) + (own - mean) * contrast).clamp(0, 1))
+    source, target = image[chosen], sample_backgrounds(backgrounds, n, (64, 64), rng, 1.0)
+    share = rng.uniform(0.3, 1, n, 1, 1, 1)
+    mean, target_mean = (planes.mean((2, 3), keepdim=True) for planes in (source, target))
+    std, target_std = (planes.std((2, 3), keepdim=True) + 0.02 for planes in (source, target))
+    contrast = torch.lerp(torch.ones_like(std), (target_std / std).clamp(0.4, 2), share)
+    result = torch.lerp(mean, target_mean, share) + (source - mean) * contrast
+    return image.index_copy(0, chosen, result.clamp(0, 1))
 
 
-def drawn(image, alpha, random):
-    """In some pictures the people of `alpha` [n, 1, H, W], and in half of those what is behind them, in smooth areas of few colours: cartoons, avatars, posters. Outlines between people and
-    what is behind them stay as sharp as they were."""
-    chosen = random.subset(DRAWN, image.shape[0])
+def cartoonise(image: Tensor, alpha: Tensor, rng: RandomGenerator) -> Tensor:
+    """Shows the people of some pictures [n, 3, H, W], and in half of those the background too, in
+    smooth areas of few colours: cartoons, avatars, posters. The outlines of `alpha` [n, 1, H, W]
+    stay as sharp as they were."""
+    chosen = rng.subset(CARTOON_RATE, image.shape[0])
     n = len(chosen)
     if not n:
         return image
     person, photo = alpha[chosen], image[chosen]
-    scale = math.exp(random.number(math.log(4), math.log(24)))  # what is smaller than so many pixels of a frame of 384 is left out
-    small = [max(2, round(side * 384 / max(image.shape[2:]) / scale)) for side in image.shape[2:]]
-    levels = random.number(3, 12)  # of each colour
+    # Details smaller than this are lost, in pixels of a frame of 384.
+    detail = math.exp(rng.scalar(math.log(4), math.log(24)))
+    longest = max(image.shape[2:])
+    small = [max(2, round(side * 384 / longest / detail)) for side in image.shape[2:]]
+    levels = rng.scalar(3, 12)  # of each channel
 
-    def painted(share):
-        inside = F.adaptive_avg_pool2d(share, small) + 1e-3
-        colours = F.adaptive_avg_pool2d(photo * share + 1e-3 * photo, small) / inside
-        return torch.round(F.interpolate(colours, size=image.shape[2:], mode="bilinear", align_corners=False) * levels) / levels
+    def flatten(mask: Tensor) -> Tensor:
+        inside = F.adaptive_avg_pool2d(mask, small) + 1e-3
+        colours = F.adaptive_avg_pool2d(photo * mask + 1e-3 * photo, small) / inside
+        smooth = F.interpolate(colours, size=image.shape[2:], mode="bilinear", align_corners=False)
+        return torch.round(smooth * levels) / levels
 
-    behind = torch.where(each(random.chance(0.5, n)), painted(1 - person), photo)
-    return image.index_copy(0, chosen, torch.lerp(behind, painted(person), person).clamp(0, 1))
+    background = torch.where(per_image(rng.bernoulli(0.5, n)), flatten(1 - person), photo)
+    return image.index_copy(0, chosen, torch.lerp(background, flatten(person), person).clamp(0, 1))

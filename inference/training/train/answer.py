@@ -1,41 +1,43 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes into model files what they make of the program's test picture, so that the engines can see whether a file, or the computer, is damaged.
+"""Writes into model files the output for the program's test picture, by which the engines notice a
+damaged file or a faulty computer. Needs the standard library alone.
 
-    python3 answer.py build/inference/matte-cli portrait.safetensors portrait-lite.safetensors
+    python3 inference/training/train/answer.py build/inference/matte-cli portrait.safetensors ...
 
-To be run after export.py, and whenever the test picture changes (inference/engine/self_test.cpp). Only the metadata known_answer changes; the weights' bytes stay. Needs no packages.
+To be run after export.py, and whenever the test picture changes (inference/engine/self_test.cpp).
+Only the metadata known_answer changes; the bytes of the weights stay.
 """
-import argparse
-import json
+
 import os
-import struct
 import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from train import safetensors_file
+from train.command_line import Parser
 
 
-def write_answer(cli, path):
-    """Asks the program `cli` what the model file `path` is to say, and writes it there."""
-    told = subprocess.run([cli, "info", "--answer", os.path.abspath(path)], check=True, capture_output=True, text=True)
-    with open(path, "rb") as file:
-        (size,) = struct.unpack("<Q", file.read(8))
-        header = json.loads(file.read(size))
-        data = file.read()
-    header.setdefault("__metadata__", {})["known_answer"] = told.stdout.strip()
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    part = path + ".part"
-    with open(part, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
-    os.replace(part, path)
+def write_known_answer(cli: str, path: str) -> None:
+    """Writes what the program `cli` computes for its test picture into the model file `path`."""
+    command = [cli, "info", "--answer", os.path.abspath(path)]
+    answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    header, data = safetensors_file.read(path)
+    header.setdefault("__metadata__", {})["known_answer"] = answer
+    safetensors_file.write(path, header, data)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(argv: Sequence[str] | None = None) -> None:
+    """Runs the script."""
+    parser = Parser(__doc__)
     parser.add_argument("cli", help="the program matte-cli")
     parser.add_argument("models", nargs="+", help="model files")
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     for path in args.models:
-        write_answer(args.cli, path)
+        write_known_answer(args.cli, path)
         print(path)
 
 

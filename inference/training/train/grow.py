@@ -1,33 +1,43 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Gives a trained network other widths, and one more level where --widths names one more; what it knows stays (after Chen et al., "Net2Net", 2016).
+"""Changes the widths of a trained network, and adds a level where --widths names one more; the
+mattes stay nearly what they were (after Chen et al., "Net2Net", 2016).
 
-    python3 grow.py .train portrait-lite.safetensors grown.safetensors --widths 16 32 64 64 80 56 48
+    python3 inference/training/train/grow.py .train portrait-lite.safetensors grown.safetensors \\
+        --widths 16 32 64 64 80 56 48
 
-A narrower layer keeps those of its channels from which the layers that read it follow best on the photos, and these read the kept ones instead, by least squares (after He
-et al., "Channel pruning for accelerating very deep neural networks", 2017). A wider one has some of its channels twice, nearly the same, and what reads them reads a part of
-each. Below the deepest level comes the new one, and the new block of the decoder passes its skip connection on and ignores that level. So the mattes stay nearly what they
-were until training changes them.
+A narrower layer keeps those channels from which the layers that read it can best be reconstructed
+on the photos, by least squares (after He et al., "Channel pruning for accelerating very deep neural
+networks", 2017). A wider one duplicates some channels, nearly, and what reads them reads a part of
+each. A new level goes below the deepest one; the new block of the decoder passes its skip
+connection on and ignores that level.
 """
-import argparse
+
 import math
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
+from torch import Tensor, nn
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from train import data, model
+from train.command_line import Parser
 from train.evaluate import input_size
 from train.refine import resample
 
-SIZES = (256, 384, 512)  # longest sides at which photos are looked at, in turns
-APART = 0.1  # how far a channel's second copy differs from it, in root mean squares of its filter: two that are the same would learn the same
+SIZES = (256, 384, 512)  # longest sides at which photos are seen, in turns
+# How far the duplicate of a channel differs from it, in root mean squares of its filter: two equal
+# channels would stay equal in training.
+DUPLICATE_NOISE = 0.1
+NORM_TENSORS = ("weight", "bias", "running_mean", "running_var")
 
 
-def rectified(gamma, beta):
-    """(mean, standard deviation) of relu(z), z normal with mean beta and deviation gamma: what a batch norm and a ReLU give, by their weights alone."""
+def rectified_moments(gamma: Tensor, beta: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and standard deviation of relu(z) for normal z with mean beta and deviation gamma: what
+    follows a batch norm and a ReLU, by their weights alone."""
     gamma = gamma.abs().clamp_min(1e-4)
     below = 0.5 * (1 + torch.erf(beta / gamma / math.sqrt(2)))
     density = torch.exp(-0.5 * (beta / gamma) ** 2) / math.sqrt(2 * math.pi)
@@ -36,66 +46,84 @@ def rectified(gamma, beta):
     return mean, (square - mean**2).clamp_min(1e-8).sqrt()
 
 
-def layers(net):
-    """(name, level, names of the layers whose channels it reads, in their order) of every layer of `net` that makes channels of its level."""
-    found, top = [], net.levels - 1
+def list_layers(net: model.UNet) -> list[tuple[str, int | None, list[str]]]:
+    """(name, level, names of the layers that it reads, in the order of its input channels) of every
+    layer that makes channels of its level. The last one, `out`, has no level."""
+    layers, deepest = [], net.levels - 1
     for level in range(net.levels):
-        above = [f"down{level}.conv2"] if level else []
-        found += [(f"down{level + 1}.conv1", level, above), (f"down{level + 1}.conv2", level, [f"down{level + 1}.conv1"])]
+        block = f"down{level + 1}"
+        layers.append((f"{block}.conv1", level, [f"down{level}.conv2"] if level else []))
+        layers.append((f"{block}.conv2", level, [f"{block}.conv1"]))
     below = f"down{net.levels}.conv2"
-    for level in range(top - 1, -1, -1):
-        up = f"up{top - level}"
-        found += [(f"{up}.upconv", level, [below]), (f"{up}.conv1", level, [f"down{level + 1}.conv2", f"{up}.upconv"]), (f"{up}.conv2", level, [f"{up}.conv1"])]
-        below = f"{up}.conv2"
-    return [*found, ("out", None, [below])]
+    for level in range(deepest - 1, -1, -1):
+        block = f"up{deepest - level}"
+        layers.append((f"{block}.upconv", level, [below]))
+        layers.append((f"{block}.conv1", level, [f"down{level + 1}.conv2", f"{block}.upconv"]))
+        layers.append((f"{block}.conv2", level, [f"{block}.conv1"]))
+        below = f"{block}.conv2"
+    return [*layers, ("out", None, [below])]
 
 
-def filters(layer):
-    """The weights of a convolution or a transposed one as [output, input, y, x]."""
+def filters(layer: nn.Module) -> Tensor:
+    """The weights of a convolution or transposed convolution as [output, input, y, x]."""
     weight = layer.weight
-    return weight.transpose(0, 1) if isinstance(layer, torch.nn.ConvTranspose2d) else weight
+    return weight.transpose(0, 1) if isinstance(layer, nn.ConvTranspose2d) else weight
 
 
-def norm_of(net, name):
-    """The batch norm behind a layer, or None."""
-    return net.get_submodule(name.replace("conv", "bn")) if name.endswith((".conv1", ".conv2")) else None
+def norm_behind(net: model.UNet, name: str) -> nn.BatchNorm2d | None:
+    """The batch norm behind the layer `name`, if there is one."""
+    if not name.endswith((".conv1", ".conv2")):
+        return None
+    return net.get_submodule(name.replace("conv", "bn"))
 
 
-def readers(net, name):
-    """What is made of each of a layer's channels [channel, ...]: all filters that read it."""
+def reading_filters(net: model.UNet, name: str) -> Tensor:
+    """[channel of the layer `name`, ...]: all filters that read each channel."""
     found = []
-    for reader, _, sources in layers(net):
+    for reader, _, sources in list_layers(net):
         if name in sources:
-            own = filters(net.get_submodule(reader)).split([filters(net.get_submodule(source)).shape[0] for source in sources], 1)
-            found.append(own[sources.index(name)].transpose(0, 1).flatten(1))
+            channels = [filters(net.get_submodule(source)).shape[0] for source in sources]
+            parts = filters(net.get_submodule(reader)).split(channels, 1)
+            found.append(parts[sources.index(name)].transpose(0, 1).flatten(1))
     return torch.cat(found, 1)
 
 
 @torch.no_grad()
-def moments(net, photos, count, names):
-    """The sums of x x^T, f64, over all places of `count` photos drawn as training draws them, for the values x that the layers of these names pass on, by name."""
+def second_moments(
+    net: model.UNet, photos: data.PhotoSet, count: int, names: Sequence[str]
+) -> dict[str, Tensor]:
+    """By name, the sum of x x^T, f64 [channels, channels], over all pixels of `count` photos, drawn
+    as training draws them, for the activations x of the layers `names`."""
     sums = {}
 
-    def adding(name, normed):
-        def add(module, inputs, output):
-            x = (torch.relu(output) if normed else output).transpose(0, 1).flatten(1).double()
+    def watch(name: str) -> torch.utils.hooks.RemovableHandle:
+        norm = norm_behind(net, name)
+
+        def add(module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+            x = (torch.relu(output) if norm else output).transpose(0, 1).flatten(1).double()
             sums[name] = sums.get(name, 0) + x @ x.T
 
-        return add
+        return (norm or net.get_submodule(name)).register_forward_hook(add)
 
-    hooks = [(norm_of(net, name) or net.get_submodule(name)).register_forward_hook(adding(name, norm_of(net, name) is not None)) for name in names]
-    drawn = torch.multinomial(photos.weight, count, replacement=count > len(photos)).tolist() if names else []
+    hooks = [watch(name) for name in names]
+    drawn = []
+    if names:
+        replacement = count > len(photos)
+        drawn = torch.multinomial(photos.sampling_weight, count, replacement=replacement).tolist()
     for turn, i in enumerate(drawn):
         photo, _ = photos.photo(i)
-        net(model.normalise(resample(photo, *input_size(*photo.shape[2:], SIZES[turn % len(SIZES)], net.multiple))))
+        size = input_size(*photo.shape[2:], SIZES[turn % len(SIZES)], net.multiple)
+        net(model.normalise(resample(photo, *size)))
     for hook in hooks:
         hook.remove()
     return sums
 
 
-def fewer(moment, read, count):
-    """(`count` channels in their order, [all, count] what of each kept one makes up each of all). Those are kept, one after the other, that leave the least of what
-    the filters that read them [channel, ...] make of the values whose second moments these are."""
+def select_channels(moment: Tensor, read: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """`count` channels in their order, and [all, count], the share of each kept one in each of all.
+
+    Chosen one after the other: each time the channel that leaves the least of what the filters
+    `read` [channel, ...] make of values with these second moments."""
     read = read.double()
     worth, rest, kept = read @ read.T, moment.clone(), []
     tiny = 1e-9 * moment.diagonal().mean()
@@ -112,8 +140,9 @@ def fewer(moment, read, count):
     return kept, torch.linalg.solve(among, moment[kept]).T.float()
 
 
-def more(channels, count):
-    """(all channels and then copies of some, [channels, count] what of each of these makes up each of all)."""
+def duplicate_channels(channels: int, count: int) -> tuple[Tensor, Tensor]:
+    """All channels and then duplicates of some, `count` in all, and [channels, count], the share of
+    each of these in each of all."""
     kept = torch.cat([torch.arange(channels), torch.randint(channels, (count - channels,))])
     share = torch.rand(count) + 0.5
     mix = torch.zeros(channels, count)
@@ -122,85 +151,105 @@ def more(channels, count):
 
 
 @torch.no_grad()
-def resized(net, widths, sums):
-    """`net` with other `widths` of as many levels; `sums` are the `moments` of the layers that get narrower."""
+def change_widths(
+    net: model.UNet, widths: Sequence[int], moments: Mapping[str, Tensor]
+) -> model.UNet:
+    """`net` with other `widths` of as many levels; `moments` are the second moments of the layers
+    that get narrower."""
     result = model.UNet(widths)
     changes = {"": (torch.arange(3), torch.eye(3))}
-    for name, level, sources in layers(net):
+    for name, level, sources in list_layers(net):
         old, new = net.get_submodule(name), result.get_submodule(name)
         channels = old.out_channels
         if level is None or widths[level] == channels:
             kept, mix = torch.arange(channels), torch.eye(channels)
         elif widths[level] < channels:
-            kept, mix = fewer(sums[name], readers(net, name), widths[level])
+            kept, mix = select_channels(moments[name], reading_filters(net, name), widths[level])
         else:
-            kept, mix = more(channels, widths[level])
+            kept, mix = duplicate_channels(channels, widths[level])
         changes[name] = kept, mix
         reads = torch.block_diag(*(changes[source][1] for source in sources or [""]))
         weight = torch.einsum("oiyx,ik->okyx", filters(old)[kept], reads)
-        copies = torch.arange(len(kept)) >= channels
-        weight[copies] += APART * weight[copies].square().mean((1, 2, 3), keepdim=True).sqrt() * torch.randn_like(weight[copies])
+        duplicates = torch.arange(len(kept)) >= channels
+        rms = weight[duplicates].square().mean((1, 2, 3), keepdim=True).sqrt()
+        weight[duplicates] += DUPLICATE_NOISE * rms * torch.randn_like(weight[duplicates])
         filters(new).copy_(weight)
         if old.bias is not None:
             new.bias.copy_(old.bias[kept])
-        if norm_of(net, name):
-            for part in ("weight", "bias", "running_mean", "running_var"):
-                getattr(norm_of(result, name), part).copy_(getattr(norm_of(net, name), part)[kept])
+        norm = norm_behind(net, name)
+        if norm:
+            for part in NORM_TENSORS:
+                getattr(norm_behind(result, name), part).copy_(getattr(norm, part)[kept])
     return result.eval()
 
 
-def pass_on(up, norm):
-    """Makes a decoder's block give what its skip connection brings, the values behind `norm` and a ReLU. Its batch norms keep their mean and spread, in training too."""
-    mean, deviation = rectified(norm.weight, norm.bias)
+def make_identity(up: model.UpBlock, norm: nn.BatchNorm2d) -> None:
+    """Makes a block of the decoder return its skip connection, the values behind `norm` and a ReLU.
+    Its batch norms keep their mean and deviation, in training too."""
+    mean, std = rectified_moments(norm.weight, norm.bias)
     for conv, own in ((up.conv1, up.bn1), (up.conv2, up.bn2)):
         conv.weight.zero_()
         channels = torch.arange(conv.out_channels)
         conv.weight[channels, channels, 1, 1] = 1
-        own.weight.copy_(deviation)
+        own.weight.copy_(std)
         own.bias.copy_(mean)
         own.running_mean.copy_(mean)
-        own.running_var.copy_(deviation**2)
+        own.running_var.copy_(std**2)
 
 
 @torch.no_grad()
-def deepened(net, width):
+def add_level(net: model.UNet, width: int) -> model.UNet:
     """`net` with a level of `width` channels below its deepest."""
     result = model.UNet((*net.widths, width))
-    state, ours = net.state_dict(), result.state_dict()
-    for name in model.exported(state):  # encoder: the same names; decoder: named from the bottom, so one further
+    old, new = net.state_dict(), result.state_dict()
+    for name in model.inference_state(old):
+        # The encoder keeps its names; the blocks of the decoder are counted from below.
         block, _, rest = name.partition(".")
-        further = f"up{int(block[2:]) + 1}" if block.startswith("up") else block
-        ours[f"{further}.{rest}"].copy_(state[name])
-    pass_on(result.up1, getattr(result, f"down{net.levels}").bn2)
+        if block.startswith("up"):
+            block = f"up{int(block[2:]) + 1}"
+        new[f"{block}.{rest}"].copy_(old[name])
+    make_identity(result.up1, getattr(result, f"down{net.levels}").bn2)
     return result.eval()
 
 
-def grown(net, widths, photos, count):
-    """`net` with other `widths`, perhaps one level more; `count` of the photos are looked at."""
+def grow(net: model.UNet, widths: Sequence[int], photos: data.PhotoSet, count: int) -> model.UNet:
+    """`net` with other `widths`, at most one level more, by `count` of the photos."""
     same = widths[: net.levels]
-    narrower = [name for name, level, _ in layers(net) if level is not None and same[level] < net.widths[level]]
-    result = resized(net, same, moments(net, photos, count, narrower))
-    return deepened(result, widths[-1]) if len(widths) > net.levels else result
+    narrower = [
+        name
+        for name, level, _ in list_layers(net)
+        if level is not None and same[level] < net.widths[level]
+    ]
+    result = change_widths(net, same, second_moments(net, photos, count, narrower))
+    return add_level(result, widths[-1]) if len(widths) > net.levels else result
 
 
-def main(argv=None):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(argv: Sequence[str] | None = None) -> None:
+    """Runs the script."""
+    parser = Parser(__doc__)
     parser.add_argument("data", help="folder of packs")
     parser.add_argument("model")
     parser.add_argument("out")
-    parser.add_argument("--widths", type=int, nargs="+", required=True, help="of the levels, as many as the network has or one more")
-    parser.add_argument("--photos", type=int, default=160, help="so many are looked at")
-    parser.add_argument("--seed", type=int, default=1, help="of the photos, the copies and the new level's weights")
+    parser.add_argument(
+        "--widths",
+        type=int,
+        nargs="+",
+        required=True,
+        help="of all levels, and of one more at most",
+    )
+    parser.add_argument("--photos", type=int, default=160, help="how many the network sees")
+    parser.add_argument("--seed", type=int, default=1, help="of photos, duplicates and a new level")
     args = parser.parse_args(argv)
     torch.manual_seed(args.seed)
-    net, facts = model.load_model(args.model)
-    if net.mobile:
+    net, metadata = model.load_model(args.model)
+    if net.has_bottlenecks:
         parser.error(f"{args.model} has bottlenecks, which can't be grown")
     if len(args.widths) - net.levels not in (0, 1):
         parser.error(f"{args.model} has {net.levels} levels: name as many widths or one more")
-    people, _, _ = data.load(args.data, torch.device("cpu"))
-    result = grown(net, args.widths, people, args.photos)
-    model.save_model(args.out, result.state_dict(), {**facts, "widths": " ".join(map(str, result.widths))})
+    people, _, _ = data.load_packs(args.data, torch.device("cpu"))
+    result = grow(net, args.widths, people, args.photos)
+    metadata["widths"] = " ".join(map(str, result.widths))
+    model.save_model(args.out, result.state_dict(), metadata)
     print(f"{args.out}: levels of {result.widths}")
 
 
