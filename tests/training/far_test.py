@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Photos of people far away and of people who lean on things, as inference/training/far.py and leaning.py make them. Exit status 77 where PyTorch is missing.
+"""The test sets of inference/training/testsets: people far away, and people who lean on something.
 
     /usr/bin/python3 tests/training/far_test.py
+
+Exit status 77 where PyTorch is missing.
 """
+
 import os
 import random
 import sys
@@ -20,7 +23,9 @@ try:
     import numpy
     from PIL import Image
 except ImportError as error:
-    print(f"skipped: {error.name} is not installed (on Debian: apt install python3-torch python3-pil)")
+    print(
+        f"skipped: {error.name} is not installed (on Debian: apt install python3-torch python3-pil)"
+    )
     sys.exit(77)
 
 
@@ -30,8 +35,12 @@ def test_the_matte_moves_with_the_person():
     for above in (False, True):
         picture, alpha = far.compose_far(photo, matte, room, random.Random(3), above)
         assert alpha.sum() == matte.sum(), "all of the person, at the same size"
-        assert (picture[:, :1] - (0.1 + 0.8 * alpha)).abs().mean() < 0.02, "bright where somebody is"
-        assert bool(alpha[:, :, -1].max() == matte[:, :, -1].max()) or above, "portraits stand on the lower edge"
+        assert (picture[:, :1] - (0.1 + 0.8 * alpha)).abs().mean() < 0.02, (
+            "bright where somebody is"
+        )
+        assert bool(alpha[:, :, -1].max() == matte[:, :, -1].max()) or above, (
+            "portraits stand on the lower edge"
+        )
 
 
 def test_a_folder_is_made_of_the_validation_people():
@@ -44,7 +53,9 @@ def test_a_folder_is_made_of_the_validation_people():
         assert made and len(made) % 2 == 0
         for name in made:
             image = Image.open(os.path.join(out, "made", name))
-            assert image.size == (200, 150) and image.mode == ("RGB" if name.endswith(".jpg") else "L"), name
+            assert image.size == (200, 150) and image.mode == (
+                "RGB" if name.endswith(".jpg") else "L"
+            ), name
 
 
 def test_every_validation_person_leans_on_something():
@@ -54,12 +65,19 @@ def test_every_validation_person_leans_on_something():
         make_leaning_testset.main([folder, os.path.join(folder, "leaning")])
         made, changed = os.path.join(folder, "leaning", "made"), 0
         for i in range(len(people)):
-            picture, alpha = (torch.from_numpy(numpy.array(Image.open(os.path.join(made, f"{i}.{kind}")))) for kind in ("jpg", "png"))
+            picture, alpha = (
+                torch.from_numpy(numpy.array(Image.open(os.path.join(made, f"{i}.{kind}"))))
+                for kind in ("jpg", "png")
+            )
             photo, matte = (planes[0].permute(1, 2, 0) * 255 for planes in people.photo(i))
             certain = (matte[..., 0] < 1) | (matte[..., 0] > 254)  # of a soft edge a part is hidden
-            assert (alpha - matte[..., 0])[certain].abs().max() < 1, "the matte is the person's alone"
+            assert (alpha - matte[..., 0])[certain].abs().max() < 1, (
+                "the matte is the person's alone"
+            )
             there = ((picture - photo).abs().amax(2) > 40) & (matte[..., 0] < 1)
-            assert not ((picture - photo).abs().amax(2)[matte[..., 0] > 254] > 80).any(), "nothing before the person"
+            assert not ((picture - photo).abs().amax(2)[matte[..., 0] > 254] > 80).any(), (
+                "nothing before the person"
+            )
             changed += bool(there.any())
         assert changed > len(people) / 2
 

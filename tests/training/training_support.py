@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the trainer's tests share. Ends the test with exit status 77 where PyTorch is missing."""
+
 import os
 import sys
 import traceback
 import zipfile
+from pathlib import Path
 
 try:
     import torch
@@ -11,18 +13,19 @@ except ImportError:
     print("skipped: torch is not installed (on Debian: apt install python3-torch python3-pil)")
     sys.exit(77)
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-TRAINING = os.path.join(ROOT, "inference", "training")
-sys.path.insert(0, TRAINING)
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "inference" / "training"))
 
 from train import data, train
 from train.distributed import Distributed
+from train.trainer import Trainer
 
+ROOT = Path(__file__).resolve().parents[2]
 CPU = torch.device("cpu")
 
 
 def disc(height, width, seed):
-    """A photo of a bright disc, standing on the lower edge, on a dark ground, and its matte: wherever the photo is bright, somebody is."""
+    """A photo of a bright disc at the lower edge, on a dark ground, and its matte: the person is
+    wherever it is bright."""
     generator = torch.Generator().manual_seed(seed)
     y, x = torch.meshgrid(torch.arange(height).float(), torch.arange(width).float(), indexing="ij")
     radius = 0.3 * min(height, width) * (1 + 0.3 * torch.rand(1, generator=generator))
@@ -33,15 +36,36 @@ def disc(height, width, seed):
 
 def photos(device=CPU):
     sizes = [(64, 48), (60, 80), (72, 72), (80, 56)]
-    people = [("labelled/eg1800" if i % 2 else "pseudo/made", *disc(*size, i), i % 2 == 0) for i, size in enumerate(sizes)]
-    rooms = [("backgrounds/made", torch.full((3, 50, 70), 20 + 8 * i, dtype=torch.uint8), None, False) for i in range(3)]
+    people = [
+        ("labelled/eg1800" if i % 2 else "pseudo/made", *disc(*size, i), i % 2 == 0)
+        for i, size in enumerate(sizes)
+    ]
+    rooms = [
+        ("backgrounds/made", torch.full((3, 50, 70), 20 + 8 * i, dtype=torch.uint8), None, False)
+        for i in range(3)
+    ]
     return data.PhotoSet(people, device), data.PhotoSet(rooms, device)
 
 
 def trainer(*options, out):
-    args = train.parse_arguments(["unused", "--model", "tiny", "--out", out, "--steps", "4", "--size-scale", "0.125", "--megapixels", "0.01", *options])
+    args = train.parse_arguments(
+        [
+            "unused",
+            "--model",
+            "tiny",
+            "--out",
+            out,
+            "--steps",
+            "4",
+            "--size-scale",
+            "0.125",
+            "--megapixels",
+            "0.01",
+            *options,
+        ]
+    )
     dist = Distributed()
-    return train.Trainer(args, dist, *photos(dist.device))
+    return Trainer(args, dist, *photos(dist.device))
 
 
 class Skipped(Exception):
@@ -52,14 +76,20 @@ def pack(folder):
     """A pack of one validation photo, three of people and two of rooms."""
     try:
         from PIL import Image
-    except ImportError:
-        raise Skipped("Pillow, which reads packs, is not installed (on Debian: apt install python3-pil)")
+    except ImportError as error:
+        raise Skipped(
+            "Pillow, which reads packs, is not installed (on Debian: apt install python3-pil)"
+        ) from error
     rows = ["id,split,labelled_by"]
     with zipfile.ZipFile(os.path.join(folder, "made.zip"), "w") as archive:
         for i in range(6):
             name, split = f"labelled/made/{i}", "val" if i == 0 else "train"
             for part, pixels in zip(("photo", "matte"), disc(60, 48, i)):
-                image = Image.frombytes("RGB" if part == "photo" else "L", (48, 60), bytes(pixels.permute(1, 2, 0).flatten().tolist()))
+                image = Image.frombytes(
+                    "RGB" if part == "photo" else "L",
+                    (48, 60),
+                    bytes(pixels.permute(1, 2, 0).flatten().tolist()),
+                )
                 if i < 4 or part == "photo":
                     with archive.open(f"{name}.{part}.webp", "w") as file:
                         image.save(file, "PNG")

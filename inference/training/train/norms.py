@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from train import data, model, train
 from train.command_line import Parser
 from train.distributed import Distributed
+from train.trainer import Trainer, network_input
 
 
 class InputMoments:
@@ -50,7 +51,7 @@ class InputMoments:
 
 
 @torch.no_grad()
-def recalibrate(trainer: train.Trainer, blocks: int, batches: int) -> None:
+def recalibrate(trainer: Trainer, blocks: int, batches: int) -> None:
     """Gives the first `blocks` blocks of trainer.ema, in place, the statistics of `batches`
     batches.
 
@@ -67,7 +68,7 @@ def recalibrate(trainer: train.Trainer, blocks: int, batches: int) -> None:
     moments = [InputMoments(norm) for norm in norms]
     for _ in range(batches):
         image = trainer.sample_batch()[0]
-        trainer.ema(train.network_input(image))
+        trainer.ema(network_input(image))
     for moment in moments:
         moment.store()
 
@@ -89,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = ["--init", args.checkpoint, "--megapixels", str(args.megapixels)]
     options += ["--seed", str(args.seed), "--steps", "1", "--elapsed", "1"]
     options = train.parse_arguments([args.data, *options])
-    trainer = train.Trainer(options, dist, people, backgrounds)
+    trainer = Trainer(options, dist, people, backgrounds)
     recalibrate(trainer, args.blocks, args.batches)
     metadata.pop("scores", None)  # of other statistics
     trained = metadata.get("trained")

@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from augment import scene
 from train import data, schedule, train
 from train.distributed import Distributed
+from train.trainer import Trainer
 
 PARTS = ("compose", "teacher", "batch", "gradient", "step")
 
@@ -43,7 +44,7 @@ def milliseconds(device: torch.device, function: Callable[[], Any]) -> tuple[Any
     return result, 1000 * (time.perf_counter() - began)
 
 
-def time_parts(trainer: train.Trainer) -> dict[str, float]:
+def time_parts(trainer: Trainer) -> dict[str, float]:
     """Milliseconds of one step by PARTS."""
     device, rng = trainer.dist.device, trainer.rng
     strength = schedule.augmentation_strength(trainer.progress())
@@ -69,7 +70,7 @@ def time_parts(trainer: train.Trainer) -> dict[str, float]:
     return times
 
 
-def time_sizes(trainer: train.Trainer, repeats: int) -> dict[int, dict[str, float]]:
+def time_sizes(trainer: Trainer, repeats: int) -> dict[int, dict[str, float]]:
     """Milliseconds by longest side and by PARTS: medians over `repeats` steps, after three that
     plan, compile and capture."""
     sample_batch_shape, result = trainer.sample_batch_shape, {}
@@ -95,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     dist = Distributed()
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     people, backgrounds, _ = data.load_packs(args.data, dist.device)
-    trainer = train.Trainer(args, dist, people, backgrounds)
+    trainer = Trainer(args, dist, people, backgrounds)
     print("side " + " ".join(f"{part:>8}" for part in PARTS))
     for size, times in time_sizes(trainer, args.repeats).items():
         print(f"{size:4d} " + " ".join(f"{times[part]:8.1f}" for part in PARTS), flush=True)
