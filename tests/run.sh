@@ -12,6 +12,7 @@ Installs what is missing from the distribution (Debian 12, Ubuntu 24.04), builds
               inference, at least 85 %
   fuzz        each libFuzzer target for a minute
   format      clang-format
+  python      ruff: rules and format of the Python; skipped where it is missing
   sizes       no file too long
 and, when named:
   tidy        clang-tidy over the product, which takes as long as half of the others
@@ -24,7 +25,7 @@ TEXT
 }
 
 checks=()
-all=(release sanitizers fuzz format sizes)
+all=(release sanitizers fuzz format python sizes)
 for argument; do
     case $argument in
         -h | --help) usage && exit ;;

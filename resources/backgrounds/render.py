@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Renders the sample backgrounds into this folder. Needs NumPy and Pillow; the same pictures come out every time.
+"""Renders the sample backgrounds into this folder. Needs NumPy and Pillow; the same pictures come
+out every time.
 
-Everything is painted in linear light and encoded to sRGB at the end, so that blurred lamps glow as they do in a photo.
+Everything is painted in linear light and encoded to sRGB at the end, so that blurred lamps glow as
+they do in a photo.
 """
+
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +28,15 @@ def gradient(top, bottom, t):
     return linear(top) * (1 - t) + linear(bottom) * t
 
 
+def soft_step(distance, blur):
+    """0 before an edge and 1 behind it, over a width of `blur`."""
+    return 1 / (1 + np.exp(-np.clip(4 * distance / blur, -60, 60)))
+
+
 def soft_box(left, top, right, bottom, blur):
     """Coverage, 0 to 1, of a rectangle whose edges are `blur` wide."""
-    edge = lambda d: 1 / (1 + np.exp(-np.clip(4 * d / blur, -60, 60)))
-    return edge(X - left) * edge(right - X) * edge(Y - top) * edge(bottom - Y)
+    columns = soft_step(X - left, blur) * soft_step(right - X, blur)
+    return columns * soft_step(Y - top, blur) * soft_step(bottom - Y, blur)
 
 
 def add_lamp(picture, x, y, radius, color, strength):
@@ -39,7 +47,9 @@ def add_lamp(picture, x, y, radius, color, strength):
 
 
 def save(name, picture):
-    picture = picture + RANDOM.normal(0, 0.0006, picture.shape)  # a trace of grain keeps the gradients from banding
+    picture = picture + RANDOM.normal(
+        0, 0.0006, picture.shape
+    )  # a trace of grain keeps the gradients from banding
     picture = np.clip(picture, 0, 1)
     encoded = np.where(picture <= 0.0031308, picture * 12.92, 1.055 * picture ** (1 / 2.4) - 0.055)
     path = Path(__file__).parent / name
@@ -61,7 +71,9 @@ def office():
         at = 0.8
         while at < 1.42:
             width, height = RANDOM.uniform(0.02, 0.06), RANDOM.uniform(0.09, 0.16)
-            book = linear(RANDOM.choice(["#8c3b2a", "#3f5a5c", "#c99a4b", "#5a4632", "#d9c7a3", "#7b6a8a"]))
+            book = linear(
+                RANDOM.choice(["#8c3b2a", "#3f5a5c", "#c99a4b", "#5a4632", "#d9c7a3", "#7b6a8a"])
+            )
             cover = 0.85 * soft_box(at, shelf - height, at + width, shelf, 0.03)[..., None]
             picture = picture * (1 - cover) + book * cover
             at += width + RANDOM.uniform(0, 0.015)
@@ -94,13 +106,23 @@ def paint_book(picture, left, top, right, bottom, color, gilt):
     columns = slice(*(int(np.clip(v * HEIGHT, 0, WIDTH)) for v in (left - pad, right + pad)))
     rows = slice(*(int(np.clip(v * HEIGHT, 0, HEIGHT)) for v in (top - pad, bottom + pad)))
     x, y = X[rows, columns], Y[rows, columns]
-    edge = lambda d: 1 / (1 + np.exp(-np.clip(4 * d / 0.009, -60, 60)))
+
+    def edge(distance):
+        return soft_step(distance, 0.009)
+
     cover = 0.94 * edge(x - left) * edge(right - x) * edge(y - top) * edge(bottom - y)
-    spine = color * (0.72 + 0.28 * np.cos((x - (left + right) / 2) / (right - left) * 2.4))[..., None]
+    spine = (
+        color * (0.72 + 0.28 * np.cos((x - (left + right) / 2) / (right - left) * 2.4))[..., None]
+    )
     part = mix(picture[rows, columns], spine, cover)
     if gilt:
         band = top + (bottom - top) * gilt
-        line = edge(x - left - 0.002) * edge(right - 0.002 - x) * edge(y - band) * edge(band + 0.007 - y)
+        line = (
+            edge(x - left - 0.002)
+            * edge(right - 0.002 - x)
+            * edge(y - band)
+            * edge(band + 0.007 - y)
+        )
         part = mix(part, linear("#d8b25e"), 0.55 * line)
     picture[rows, columns] = part
 
@@ -108,7 +130,17 @@ def paint_book(picture, left, top, right, bottom, color, gilt):
 def library():
     """A wall of books, a little out of focus, under two brass lamps."""
     picture = gradient("#5a3d28", "#2a1a10", Y * 0.8 + 0.2 * np.abs(X - 0.75))
-    bindings = ["#6e2f25", "#33483f", "#8a6a35", "#3d2c20", "#a08a62", "#2f3b52", "#59323f", "#7a5a3c", "#c2ac82"]
+    bindings = [
+        "#6e2f25",
+        "#33483f",
+        "#8a6a35",
+        "#3d2c20",
+        "#a08a62",
+        "#2f3b52",
+        "#59323f",
+        "#7a5a3c",
+        "#c2ac82",
+    ]
     for case in range(3):
         left = -0.02 + case * 0.53
         for shelf in range(6):
@@ -121,7 +153,9 @@ def library():
                 at += width + RANDOM.uniform(0.0005, 0.006)
             plank = soft_box(left + 0.005, base, left + 0.5, base + 0.018, 0.008)
             picture = mix(picture, linear("#4a2f1d") * 1.3, plank)
-            picture *= 1 - 0.6 * soft_box(left, base + 0.016, left + 0.5, base + 0.05, 0.035)[..., None]
+            picture *= (
+                1 - 0.6 * soft_box(left, base + 0.016, left + 0.5, base + 0.05, 0.035)[..., None]
+            )
         post = soft_box(left - 0.012, -1, left + 0.016, 2, 0.008)
         picture = mix(picture, linear("#5b3a24") * 1.25, post)
     for x in (0.4, 1.1):
@@ -137,16 +171,20 @@ def loft():
         row, column = divmod(pane, 3)
         left, top = 0.16 + 0.15 * column - 0.06 * row, 0.08 + 0.25 * row
         slanted = np.clip((X - (Y - 0.3) * -0.22), -9, 9)
-        edge = lambda d: 1 / (1 + np.exp(-np.clip(4 * d / 0.03, -60, 60)))
-        light = edge(slanted - left) * edge(left + 0.13 - slanted) * edge(Y - top) * edge(top + 0.22 - Y)
+        across = soft_step(slanted - left, 0.03) * soft_step(left + 0.13 - slanted, 0.03)
+        light = across * soft_step(Y - top, 0.03) * soft_step(top + 0.22 - Y, 0.03)
         picture += light[..., None] * linear("#ffe2b8") * 0.55
-    picture = mix(picture, gradient("#a58a6c", "#7d6650", (Y - 0.86) * 6), soft_box(-1, 0.865, 3, 2, 0.02))
+    picture = mix(
+        picture, gradient("#a58a6c", "#7d6650", (Y - 0.86) * 6), soft_box(-1, 0.865, 3, 2, 0.02)
+    )
     picture *= 1 - 0.25 * soft_box(-1, 0.83, 3, 0.875, 0.05)[..., None]
     cabinet = soft_box(0.98, 0.66, 1.6, 0.9, 0.016)
     picture = mix(picture, gradient("#d9cbb8", "#b39f86", (Y - 0.64) * 4), cabinet)
     picture *= 1 - 0.3 * soft_box(1.275, 0.68, 1.283, 0.89, 0.012)[..., None]
     pot = soft_box(1.1, 0.555, 1.21, 0.665, 0.014)
-    picture = mix(picture, linear("#b5654a") * (1.15 - 0.5 * np.abs((X - 1.14) / 0.08))[..., None], pot)
+    picture = mix(
+        picture, linear("#b5654a") * (1.15 - 0.5 * np.abs((X - 1.14) / 0.08))[..., None], pot
+    )
     for _ in range(18):
         turn, reach = RANDOM.uniform(-1.25, 1.25), RANDOM.uniform(0.1, 0.27)
         along = np.array([np.sin(turn), -np.cos(turn)])
@@ -156,7 +194,9 @@ def loft():
         across = np.hypot(dx - along[0] * reach * s, dy - along[1] * reach * s - sag)
         width = 0.013 * np.sin(np.pi * np.clip(s, 0.02, 1)) + 0.001
         leaf = 1 / (1 + np.exp(np.clip((across - width) / 0.004, -60, 60)))
-        green = linear(RANDOM.choice(["#3f6b45", "#57875a", "#2f5439", "#79a46c"])) * RANDOM.uniform(0.8, 1.3)
+        green = linear(
+            RANDOM.choice(["#3f6b45", "#57875a", "#2f5439", "#79a46c"])
+        ) * RANDOM.uniform(0.8, 1.3)
         picture = mix(picture, green, 0.9 * leaf)
     return picture * (1 - 0.18 * ((X - 0.75) ** 2 + (Y - 0.45) ** 2)[..., None])
 
@@ -175,7 +215,9 @@ def blobs(base, colors):
     picture = np.broadcast_to(linear(base), (HEIGHT, WIDTH, 3)).copy()
     for color in colors:
         x, y, size = RANDOM.uniform(0, 1.5), RANDOM.uniform(0, 1), RANDOM.uniform(0.35, 0.75)
-        picture = mix(picture, linear(color), 0.85 * np.exp(-(((X - x) ** 2 + (Y - y) ** 2) / size**2)))
+        picture = mix(
+            picture, linear(color), 0.85 * np.exp(-(((X - x) ** 2 + (Y - y) ** 2) / size**2))
+        )
     return picture
 
 
@@ -187,5 +229,10 @@ def sunrise():
     return blobs("#c96a52", ["#f2b56b", "#7d3b6b", "#f7d9a0", "#e58a6a", "#4a2d5e", "#f0a088"])
 
 
-for scene in (studio, office, dusk, library, loft, stage, lagoon, sunrise):
-    save(scene.__name__ + ".jpg", scene())
+def main():
+    for scene in (studio, office, dusk, library, loft, stage, lagoon, sunrise):
+        save(scene.__name__ + ".jpg", scene())
+
+
+if __name__ == "__main__":
+    main()

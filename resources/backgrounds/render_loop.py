@@ -1,23 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Renders the video among the sample backgrounds into this folder: lamps far out of focus that drift at dusk.
+"""Renders the video among the sample backgrounds into this folder: lamps far out of focus that
+drift at dusk.
 
-Needs NumPy and OpenCV (opencv-python-headless). Everything moves on closed paths, so that the end meets the beginning.
+Needs NumPy and OpenCV (opencv-python-headless). Everything moves on closed paths, so that the end
+meets the beginning.
 """
+
 from pathlib import Path
 
 import cv2
 import numpy as np
+from render import linear
 
 WIDTH, HEIGHT, RATE, SECONDS = 960, 540, 24, 10
 FRAMES = RATE * SECONDS
 X, Y = np.meshgrid(np.linspace(0, WIDTH / HEIGHT, WIDTH), np.linspace(0, 1, HEIGHT))
-
-
-def linear(hex_color):
-    """The linear-light RGB of `#rrggbb`."""
-    encoded = np.array([int(hex_color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
-    return np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
 
 
 def encoded(picture):
@@ -28,7 +26,7 @@ def encoded(picture):
 
 
 def lamps(random):
-    """Where each lamp is, how large, what colour, and how it moves: whole numbers of turns in a pass."""
+    """Place, size, colour and motion of each lamp: whole numbers of turns in a pass."""
     colors = ["#ffb066", "#ff8f5a", "#ffd9a0", "#8fb8ff", "#ff7f7f", "#ffe7c4"]
     for _ in range(26):
         yield {
@@ -47,7 +45,10 @@ def frame(sky, all_lamps, time):
     picture = sky.copy()
     for lamp in all_lamps:
         angle = 2 * np.pi * lamp["turns"] * time + lamp["phase"]
-        x, y = lamp["x"] + lamp["drift"] * np.cos(angle), lamp["y"] + 0.4 * lamp["drift"] * np.sin(angle)
+        x, y = (
+            lamp["x"] + lamp["drift"] * np.cos(angle),
+            lamp["y"] + 0.4 * lamp["drift"] * np.sin(angle),
+        )
         rim = np.clip((np.hypot(X - x, Y - y) - lamp["radius"]) / (0.1 * lamp["radius"]), -60, 60)
         glow = 0.75 + 0.25 * np.sin(2 * angle)
         picture += (glow / (1 + np.exp(rim)))[..., None] * lamp["color"]
@@ -59,7 +60,9 @@ def main():
     sky = linear("#5a5f8f") * (1 - height) ** 1.5 + linear("#3a2f4f") * height
     all_lamps = list(lamps(np.random.default_rng(11)))
     target = str(Path(__file__).with_name("river.webm"))
-    writer = cv2.VideoWriter(target, cv2.CAP_FFMPEG, cv2.VideoWriter_fourcc(*"VP80"), RATE, (WIDTH, HEIGHT))
+    writer = cv2.VideoWriter(
+        target, cv2.CAP_FFMPEG, cv2.VideoWriter_fourcc(*"VP80"), RATE, (WIDTH, HEIGHT)
+    )
     for number in range(FRAMES):
         writer.write(frame(sky, all_lamps, number / FRAMES))
     writer.release()

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""mock_portal.py ANSWER SOCKET READY: the camera portal of a desktop, as far as programs see it.
+"""mock_portal.py ANSWER SOCKET READY: the camera portal of a desktop, as programs see it.
 
-ANSWER is what the user says: allow, refuse, or nothing, as one who looks at the question and waits. SOCKET is PipeWire's,
-to which a program that may gets a connection. The file READY is made once the portal can be asked."""
+ANSWER is what the user says: allow, refuse, or nothing while the question stays open. SOCKET is
+PipeWire's, to which an allowed program gets a connection. The file READY is made once the portal
+can be asked."""
+
 import pathlib
 import socket
 import sys
@@ -24,20 +26,28 @@ class Request(dbus.service.Object):
 
 
 class Portal(dbus.service.Object):
-    @dbus.service.method("org.freedesktop.portal.Camera", in_signature="a{sv}", out_signature="o",
-                         sender_keyword="sender")
+    @dbus.service.method(
+        "org.freedesktop.portal.Camera",
+        in_signature="a{sv}",
+        out_signature="o",
+        sender_keyword="sender",
+    )
     def AccessCamera(self, options, sender):
         path = f"{OBJECT}/request/{sender[1:].replace('.', '_')}/{options['handle_token']}"
         request = Request(self.connection, path)
         if ANSWER != "nothing":
             code = 0 if ANSWER == "allow" else 1
-            GLib.timeout_add(50, lambda: request.Response(dbus.UInt32(code), dbus.Dictionary(signature="sv")))
+            GLib.timeout_add(
+                50, lambda: request.Response(dbus.UInt32(code), dbus.Dictionary(signature="sv"))
+            )
         return dbus.ObjectPath(path)
 
     @dbus.service.method("org.freedesktop.portal.Camera", in_signature="a{sv}", out_signature="h")
     def OpenPipeWireRemote(self, _options):
         if ANSWER != "allow":
-            raise dbus.exceptions.DBusException("not allowed", name="org.freedesktop.DBus.Error.AccessDenied")
+            raise dbus.exceptions.DBusException(
+                "not allowed", name="org.freedesktop.DBus.Error.AccessDenied"
+            )
         remote = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         remote.connect(SOCKET)
         return dbus.types.UnixFd(remote)

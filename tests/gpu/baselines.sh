@@ -83,7 +83,7 @@ run_stage() {
       timeout -k 5 100 compute-sanitizer --tool memcheck "$program" --gtest_filter='*RunsABlock*:*Operations*Gpu*' >"$out/sanitize.log" 2>&1
       echo "sanitize: exit $?, $(tail -n 1 "$out/sanitize.log")"
       ;;
-    dump) mkdir -p "$folder/dump" && OMP_NUM_THREADS=4 python3 tests/reference/dump_ladder.py "$folder/dump" --course && echo "dump: done at $SECONDS s" ;;
+    dump) mkdir -p "$folder/dump" && OMP_NUM_THREADS=4 python3 tests/reference/dump_baselines.py "$folder/dump" --course && echo "dump: done at $SECONDS s" ;;
     conv) table conv conv --implementations "$quick" ;;
     layers) table layers layers --implementations cpu-parallel,gpu-direct ;;
     network)

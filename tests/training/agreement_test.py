@@ -1,72 +1,108 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`matte-cli evaluate` and inference/training/evaluate.py must give the same numbers, to the fourth digit, for the same photos and model. Exit status 77 where PyTorch is missing.
+"""`matte-cli evaluate` and inference/training/train/evaluate.py must give the same numbers, to the
+fourth digit, for the same photos and model. Exit status 77 where PyTorch is missing.
 
-    /usr/bin/python3 tests/training/agreement_test.py build/inference/matte-cli [FOLDER_OF_PHOTOS_WITH_MATTES [MODEL [SIZE...]]]
+    /usr/bin/python3 tests/training/agreement_test.py build/inference/matte-cli \\
+        [FOLDER_OF_PHOTOS_WITH_MATTES [MODEL [SIZE...]]]
 
-Without a folder, pictures are made up: bright people-like shapes, soft at the edge, on a textured ground.
+Without a folder, pictures are made up: bright people-like shapes, soft at the edge, on a textured
+ground.
 """
+
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "inference", "training"))
+from training_support import ROOT
+
+import torch
+
+from train import data, evaluate, metrics, model
+
 try:
-    import torch
     from PIL import Image
 except ImportError as error:
-    print(f"skipped: {error.name} is not installed (on Debian: apt install python3-torch python3-pil)")
+    print(
+        f"skipped: {error.name} is not installed (on Debian: apt install python3-torch python3-pil)"
+    )
     sys.exit(77)
 
-import data  # noqa: E402
-import evaluate  # noqa: E402
-import metrics  # noqa: E402
-import model  # noqa: E402
+MODEL = os.path.join(ROOT, "resources", "models", "portrait-lite.safetensors")
+NAMES = {
+    "miou": "meanIou",
+    "person": "personIou",
+    "away": "uncertainAway",
+    "worst": "worstTenth",
+}  # where the programs differ
 
-MODEL = os.path.join(HERE, "..", "..", "resources", "models", "portrait-lite.safetensors")
-NAMES = {"miou": "meanIou", "person": "personIou", "away": "uncertainAway", "worst": "worstTenth"}  # where the programs differ
 
-
-def made_up(folder, count=3):
+def make_photos(folder, count=3):
     """Photos of a head and shoulders before stripes and noise."""
     for i in range(count):
         generator = torch.Generator().manual_seed(i)
         height, width = 300 + 20 * i, 230 + 30 * i
-        y, x = torch.meshgrid(torch.arange(height).float(), torch.arange(width).float(), indexing="ij")
+        y, x = torch.meshgrid(
+            torch.arange(height).float(), torch.arange(width).float(), indexing="ij"
+        )
         head = 0.16 * height - torch.hypot(x - 0.5 * width, y - 0.4 * height)
         shoulders = 0.36 * width - torch.hypot(x - 0.5 * width, 0.8 * (y - height))
         alpha = (torch.maximum(head, shoulders) / (2 + 3 * i) + 0.5).clamp(0, 1)
-        ground = 0.35 + 0.25 * torch.sin(x / 9 + y / (7 + i)) + 0.1 * torch.rand(height, width, generator=generator)
-        skin = torch.where(head > shoulders, torch.tensor(0.8), torch.tensor(0.25)) + 0.05 * torch.rand(height, width, generator=generator)
+        ground = (
+            0.35
+            + 0.25 * torch.sin(x / 9 + y / (7 + i))
+            + 0.1 * torch.rand(height, width, generator=generator)
+        )
+        skin = torch.where(
+            head > shoulders, torch.tensor(0.8), torch.tensor(0.25)
+        ) + 0.05 * torch.rand(height, width, generator=generator)
         grey = torch.lerp(ground, skin, alpha).clamp(0, 1)
         photo = torch.stack([grey, 0.85 * grey, 0.7 * grey], -1)
         for pixels, mode, name in ((photo, "RGB", f"{i}.jpg"), (alpha, "L", f"{i}.png")):
             raw = bytes((pixels * 255 + 0.5).to(torch.uint8).flatten().tolist())
-            Image.frombytes(mode, (width, height), raw).save(os.path.join(folder, name), **({"quality": 90} if mode == "RGB" else {}))
+            Image.frombytes(mode, (width, height), raw).save(
+                os.path.join(folder, name), **({"quality": 90} if mode == "RGB" else {})
+            )
 
 
 def compare(program, folder, path, sizes):
     """How many numbers differ; prints both."""
-    command = [program, "evaluate", folder, "--engine", "cpu", "--model", path, "--size", ",".join(map(str, sizes)), "--json"]
+    command = [
+        program,
+        "evaluate",
+        folder,
+        "--engine",
+        "cpu",
+        "--model",
+        path,
+        "--size",
+        ",".join(map(str, sizes)),
+        "--json",
+    ]
     # The engine in single precision, as PyTorch.
     environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": os.environ.get("ONEDNN_MAX_CPU_ISA", "AVX2")}
-    report = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment).stdout)
+    report = json.loads(
+        subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment).stdout
+    )
     net = model.load_model(path)[0].to(memory_format=torch.channels_last)
-    table = evaluate.evaluate(net, data.load_folder(folder, torch.device("cpu")), sizes, refine=True, full=True)
+    table = evaluate.evaluate(
+        net, data.load_folder(folder, torch.device("cpu")), sizes, refined=True, full=True
+    )
     wrong = 0
     print(f"{'size':>5} {'measure':14} {'matte-cli':>10} {'PyTorch':>10}")
     for size, entry in zip(sizes, report["sizes"]):
         ours = table[str(size)]["all"]
         assert entry["all"]["photos"] == ours["photos"], "the programs found different photos"
-        for name in (*metrics.QUICK, *metrics.SLOW, "worst"):
+        for name in (*metrics.FAST_METRICS, *metrics.SLOW_METRICS, "worst"):
             theirs = entry["all"][NAMES.get(name, name)]
             # Four digits: decimals of a share, significant ones of a sum.
             bad = abs(theirs - ours[name]) > 1e-4 * max(1.0, abs(theirs))
             wrong += bad
-            print(f"{size:5} {name:14} {theirs:10.5f} {ours[name]:10.5f}{'  differ' if bad else ''}")
+            print(
+                f"{size:5} {name:14} {theirs:10.5f} {ours[name]:10.5f}{'  differ' if bad else ''}"
+            )
     return wrong
 
 
@@ -75,7 +111,7 @@ def main(program, folder=None, path=MODEL, *sizes):
     sizes = [int(size) for size in sizes] or [128, 256]
     with tempfile.TemporaryDirectory() as scratch:
         if not folder:
-            made_up(scratch)
+            make_photos(scratch)
         wrong = compare(program, folder or scratch, path, sizes)
     print(f"{wrong} numbers differ")
     return 1 if wrong else 0

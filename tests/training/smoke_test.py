@@ -1,62 +1,37 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Smoke test of inference/training on the CPU with generated pictures: every stage runs, and what must hold of each holds. Exit status 77 where PyTorch is missing.
+"""Smoke test of inference/training on the CPU with generated pictures: every stage runs, and what
+must hold of each holds.
 
     /usr/bin/python3 tests/training/smoke_test.py
+
+Exit status 77 where PyTorch is missing.
 """
+
 import os
 import subprocess
 import sys
 import tempfile
-import traceback
-import zipfile
 
-try:
-    import torch
-    from torch.nn import functional as F
-except ImportError:
-    print("skipped: torch is not installed (on Debian: apt install python3-torch python3-pil)")
-    sys.exit(77)
+from training_support import CPU, ROOT, disc, pack, photos, run_all, trainer
 
-TRAINING = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inference", "training")
-sys.path.insert(0, TRAINING)
-import data  # noqa: E402
-import evaluate  # noqa: E402
-import export  # noqa: E402
-import grow  # noqa: E402
-import losses  # noqa: E402
-import metrics  # noqa: E402
-import model  # noqa: E402
-import norms  # noqa: E402
-import refine  # noqa: E402
-import schedule  # noqa: E402
-import step_times  # noqa: E402
-import train  # noqa: E402
+import torch
+from torch.nn import functional as F
 
-CPU = torch.device("cpu")
-
-
-def disc(height, width, seed):
-    """A photo of a bright disc, standing on the lower edge, on a dark ground, and its matte: wherever the photo is bright, somebody is."""
-    generator = torch.Generator().manual_seed(seed)
-    y, x = torch.meshgrid(torch.arange(height).float(), torch.arange(width).float(), indexing="ij")
-    radius = 0.3 * min(height, width) * (1 + 0.3 * torch.rand(1, generator=generator))
-    matte = (radius - torch.hypot(x - width / 2, y - 0.7 * height) + 0.5).clamp(0, 1)
-    photo = (0.1 + 0.8 * matte).expand(3, -1, -1)
-    return (photo * 255).round().byte(), (matte * 255).round().byte()[None]
-
-
-def photos(device=CPU):
-    sizes = [(64, 48), (60, 80), (72, 72), (80, 56)]
-    people = [("labelled/eg1800" if i % 2 else "pseudo/made", *disc(*size, i), i % 2 == 0) for i, size in enumerate(sizes)]
-    rooms = [("backgrounds/made", torch.full((3, 50, 70), 20 + 8 * i, dtype=torch.uint8), None, False) for i in range(3)]
-    return data.PhotoSet(people, device), data.PhotoSet(rooms, device)
-
-
-def trainer(*options, out):
-    args = train.parse(["unused", "--model", "tiny", "--out", out, "--steps", "4", "--scale", "0.125", "--megapixels", "0.01", *options])
-    team = train.Team()
-    return train.Trainer(args, team, *photos(team.device))
+from train import (
+    data,
+    evaluate,
+    export,
+    grow,
+    losses,
+    metrics,
+    model,
+    norms,
+    refine,
+    schedule,
+    step_times,
+    train,
+)
 
 
 def test_photos_keep_size_and_edges():
@@ -66,12 +41,16 @@ def test_photos_keep_size_and_edges():
     assert rooms.photo(0)[1].max() == 0
     half = torch.zeros(1, 4, 4, dtype=torch.uint8)
     half[0, :, :2] = 255
-    assert data.edges(half) == [1.0, 0.5, 0.0, 0.5]
+    assert data.border_coverage(half) == [1.0, 0.5, 0.0, 0.5]
 
 
 def test_doubling_interpolates():
     planes = torch.rand(2, 1, 6, 9)
-    assert torch.allclose(losses.doubled(planes), F.interpolate(planes, scale_factor=2, mode="bilinear", align_corners=False), atol=1e-6)
+    assert torch.allclose(
+        losses.upsample_2x(planes),
+        F.interpolate(planes, scale_factor=2, mode="bilinear", align_corners=False),
+        atol=1e-6,
+    )
 
 
 def test_losses_prefer_the_truth():
@@ -80,11 +59,16 @@ def test_losses_prefer_the_truth():
     soft = torch.tensor([False])
 
     def loss(alpha):
-        return float(losses.total(losses.matte_loss(torch.logit(alpha.clamp(1e-4, 1 - 1e-4)), [], truth, soft), schedule.loss_weights(0.0)))
+        return float(
+            losses.weighted_sum(
+                losses.matte_loss(torch.logit(alpha.clamp(1e-4, 1 - 1e-4)), [], truth, soft),
+                schedule.loss_weights(0.0),
+            )
+        )
 
     right, shifted, nothing = loss(truth), loss(truth.roll(2, 3)), loss(torch.zeros_like(truth))
     assert right < shifted < nothing
-    assert losses.overlap(truth, truth, torch.ones_like(truth)) == 0
+    assert losses.soft_iou_loss(truth, truth, torch.ones_like(truth)) == 0
 
 
 def test_training_goes_on_where_it_stopped():
@@ -108,27 +92,53 @@ def test_training_goes_on_where_it_stopped():
 def test_a_schedule_can_be_entered_late():
     with tempfile.TemporaryDirectory() as folder:
         late = trainer("--steps", "400", "--elapsed", "340", out=folder)
-        assert late.progress() == 0.85 and abs(schedule.strength(late.progress()) - 0.5833) < 1e-4
-        assert late.rate() < 0.01 * late.args.rate * schedule.rate(0.85) < late.args.rate, "an optimiser that knows nothing yet begins slowly"
+        assert (
+            late.progress() == 0.85
+            and abs(schedule.augmentation_strength(late.progress()) - 0.5833) < 1e-4
+        )
+        assert (
+            late.learning_rate()
+            < 0.01 * late.args.learning_rate * schedule.learning_rate_factor(0.85)
+            < late.args.learning_rate
+        ), "an optimiser that knows nothing yet begins slowly"
         late.train_step()
-        assert late.step == 341 and late.settled
+        assert late.step == 341 and late.batch_norm_frozen
 
 
-def test_one_size_can_be_favoured():
+def test_one_size_can_be_preferred():
     with tempfile.TemporaryDirectory() as folder:
-        learner = trainer("--favour", "256", out=folder)
-        longest = [max(learner.frame()[2:]) for _ in range(400)]
-        favoured = longest.count(256 * learner.args.scale)
-        assert 200 <= favoured < 320 and len(set(longest)) == len(schedule.SIZES), "half of all, and its share of the others"
+        learner = trainer("--prefer-size", "256", out=folder)
+        longest = [max(learner.sample_batch_shape()[2:]) for _ in range(400)]
+        preferred = longest.count(256 * learner.args.size_scale)
+        assert 200 <= preferred < 320 and len(set(longest)) == len(schedule.SIZES), (
+            "half of all, and its share of the others"
+        )
+
+
+def test_former_flags_go_on_working():
+    former = ["--rate", "0.1", "--encoder-rate=0.5", "--decay", "0.3", "--favour", "256"]
+    former += ["--scale", "2", "--apart", "--scores", "--repeatable"]
+    args = train.parse_arguments(["packs", *former])
+    assert (args.learning_rate, args.encoder_rate_factor, args.weight_decay) == (0.1, 0.5, 0.3)
+    assert (args.prefer_size, args.size_scale) == (256, 2)
+    assert args.independent_replicas and args.evaluate and args.deterministic
 
 
 def test_training_learns():
     with tempfile.TemporaryDirectory() as folder:
-        # Half of a schedule: batch norm, whose statistics follow more slowly than weights learn one batch, is not frozen yet.
-        learner = trainer("--steps", "120", "--rate", "0.01", out=folder)
-        scenes = learner.batch()
-        learner.batch = lambda: scenes
-        sums = [float(losses.total(dict(zip(train.LOSSES, learner.train_step())), schedule.loss_weights(0.0))) for _ in range(60)]
+        # Half of a schedule: batch norm, whose statistics follow more slowly than weights learn one
+        # batch, is not frozen yet.
+        learner = trainer("--steps", "120", "--learning-rate", "0.01", out=folder)
+        scenes = learner.sample_batch()
+        learner.sample_batch = lambda: scenes
+        sums = [
+            float(
+                losses.weighted_sum(
+                    dict(zip(train.LOSSES, learner.train_step())), schedule.loss_weights(0.0)
+                )
+            )
+            for _ in range(60)
+        ]
         assert sums[-1] < 0.5 * sums[0], sums
 
 
@@ -136,22 +146,26 @@ def test_gradients_lie_in_one_vector():
     with tempfile.TemporaryDirectory() as folder:
         learner = trainer(out=folder)
         weights = schedule.loss_weights(0.0)
-        scenes = learner.batch()
-        losses.total(learner.losses(*scenes), weights).backward()
-        kept = torch.autograd.grad(losses.total(learner.losses(*scenes), weights), list(learner.net.parameters()))
-        assert torch.allclose(learner.gradients.norm(), torch.stack([g.norm() for g in kept]).norm(), rtol=1e-5)
+        scenes = learner.sample_batch()
+        losses.weighted_sum(learner.losses(*scenes), weights).backward()
+        kept = torch.autograd.grad(
+            losses.weighted_sum(learner.losses(*scenes), weights), list(learner.net.parameters())
+        )
+        assert torch.allclose(
+            learner.gradients.norm(), torch.stack([g.norm() for g in kept]).norm(), rtol=1e-5
+        )
         for parameter, gradient in zip(learner.net.parameters(), kept):
             assert torch.allclose(parameter.grad, gradient, atol=1e-6)
 
 
-def test_batch_norm_settles():
+def test_batch_norm_is_frozen():
     with tempfile.TemporaryDirectory() as folder:
         learner = trainer("--steps", "10", out=folder)
         means = []
         for _ in range(10):
             learner.train_step()
             means.append(learner.norms[0].running_mean.clone())
-        begin = int(10 * schedule.SETTLED)
+        begin = int(10 * schedule.FREEZE_BATCH_NORM_AT)
         assert not torch.equal(means[begin - 2], means[begin - 1])
         assert all(torch.equal(mean, means[begin - 1]) for mean in means[begin:])
 
@@ -159,38 +173,31 @@ def test_batch_norm_settles():
 def test_the_parts_of_a_step_are_timed_at_every_size():
     with tempfile.TemporaryDirectory() as folder:
         learner = trainer(out=folder)
-        times = step_times.table(learner, repeats=1)
-        assert list(times) == schedule.SIZES and learner.step == 4 * len(times), "three steps to begin with, and the one that counts"
+        times = step_times.time_sizes(learner, repeats=1)
+        assert list(times) == schedule.SIZES and learner.step == 4 * len(times), (
+            "three steps to begin with, and the one that counts"
+        )
         for parts in times.values():
-            assert parts["lesson"] == 0 and all(parts[name] > 0 for name in step_times.PARTS if name != "lesson")
-
-
-class Skipped(Exception):
-    pass
-
-
-def pack(folder):
-    """A pack of one validation photo, three of people and two of rooms."""
-    try:
-        from PIL import Image
-    except ImportError:
-        raise Skipped("Pillow, which reads packs, is not installed (on Debian: apt install python3-pil)")
-    rows = ["id,split,labelled_by"]
-    with zipfile.ZipFile(os.path.join(folder, "made.zip"), "w") as archive:
-        for i in range(6):
-            name, split = f"labelled/made/{i}", "val" if i == 0 else "train"
-            for part, pixels in zip(("photo", "matte"), disc(60, 48, i)):
-                image = Image.frombytes("RGB" if part == "photo" else "L", (48, 60), bytes(pixels.permute(1, 2, 0).flatten().tolist()))
-                if i < 4 or part == "photo":
-                    with archive.open(f"{name}.{part}.webp", "w") as file:
-                        image.save(file, "PNG")
-            rows.append(f"{name},{split},human")
-        archive.writestr("index.csv", "\n".join(rows))
+            assert parts["teacher"] == 0 and all(
+                parts[name] > 0 for name in step_times.PARTS if name != "teacher"
+            )
 
 
 def two_processes(folder, *options):
     """What training in two processes says."""
-    command = [sys.executable, os.path.join(TRAINING, "train.py"), folder, "--model", "tiny", "--gpus", "2", "--steps", "2", "--scale", "0.125"]
+    command = [
+        sys.executable,
+        str(ROOT / "inference" / "training" / "train" / "train.py"),
+        folder,
+        "--model",
+        "tiny",
+        "--gpus",
+        "2",
+        "--steps",
+        "2",
+        "--size-scale",
+        "0.125",
+    ]
     command += ["--megapixels", "0.01", "--out", folder, *options]
     return subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=200).stdout.decode()
 
@@ -206,9 +213,12 @@ def test_two_processes_train_together():
 def test_replicas_are_trained_apart_and_united():
     with tempfile.TemporaryDirectory() as folder:
         pack(folder)
-        words = two_processes(folder, "--apart", "--scores")
+        words = two_processes(folder, "--independent-replicas", "--evaluate")
         assert "replica 0" in words and "replica 1" in words and "768 all" in words, words
-        first, second, both = (torch.load(os.path.join(folder, name))["ema"] for name in ("replica-0.pt", "replica-1.pt", "checkpoint.pt"))
+        first, second, both = (
+            torch.load(os.path.join(folder, name))["ema"]
+            for name in ("replica-0.pt", "replica-1.pt", "checkpoint.pt")
+        )
         assert not torch.equal(first["out.weight"], second["out.weight"])
         for name, value in both.items():
             if value.is_floating_point():
@@ -217,45 +227,86 @@ def test_replicas_are_trained_apart_and_united():
 
 def test_run_and_export_are_read_back():
     with tempfile.TemporaryDirectory() as folder:
-        checkpoint, path = os.path.join(folder, "checkpoint.pt"), os.path.join(folder, "tiny.safetensors")
+        checkpoint, path = (
+            os.path.join(folder, "checkpoint.pt"),
+            os.path.join(folder, "tiny.safetensors"),
+        )
         learner = trainer("--stop-after", "2", out=folder)
         train.run(learner, checkpoint)
         export.main([checkpoint, path, "--longest-side", "96", "--commit", "abc"])
         net, facts = model.load_model(path)
-        assert facts["longest_side"] == "96" and facts["widths"] == "4 6 8" and facts["commit"] == "abc"
+        assert (
+            facts["longest_side"] == "96"
+            and facts["widths"] == "4 6 8"
+            and facts["commit"] == "abc"
+        )
         photos = os.path.join(folder, "photos.safetensors")
         export.main([path, photos, "--photo-side", "128"])
         assert model.load_model(photos)[1] == {**facts, "photo_side": "128"}
-        ours = model.exported(learner.ema.state_dict())
-        assert set(ours) == set(model.exported(net.state_dict())) and not any("aux" in name for name in ours)
-        for name, value in model.exported(net.state_dict()).items():
+        ours = model.inference_state(learner.ema.state_dict())
+        assert set(ours) == set(model.inference_state(net.state_dict())) and not any(
+            "aux" in name for name in ours
+        )
+        for name, value in model.inference_state(net.state_dict()).items():
             assert torch.equal(value, ours[name].half().float()), name
         sharper = os.path.join(folder, "sharper.safetensors")
         export.main([path, sharper, "--contrast", "2"])
         picture = torch.rand(1, 3, 16, 16)
         with torch.no_grad():
-            assert torch.allclose(model.load_model(sharper)[0](picture), 2 * net(picture), atol=1e-4)
+            assert torch.allclose(
+                model.load_model(sharper)[0](picture), 2 * net(picture), atol=1e-4
+            )
         assert model.load_model(sharper)[1] == {**facts, "contrast": "2.0"}
         export.main([path, sharper, "--average", sharper])
-        assert torch.allclose(model.load_model(sharper)[0].out.weight, 1.5 * net.out.weight, rtol=1e-3)
+        assert torch.allclose(
+            model.load_model(sharper)[0].out.weight, 1.5 * net.out.weight, rtol=1e-3
+        )
         taught = trainer("--teacher", path, out=folder)
         taught.train_step()
 
 
 def test_a_layer_has_another_share_of_the_mean():
     with tempfile.TemporaryDirectory() as folder:
-        ours, theirs, mean = (os.path.join(folder, f"{name}.safetensors") for name in ("ours", "theirs", "mean"))
+        ours, theirs, mean = (
+            os.path.join(folder, f"{name}.safetensors") for name in ("ours", "theirs", "mean")
+        )
         for seed, path in enumerate((ours, theirs)):
             torch.manual_seed(seed)
-            model.save_model(path, model.UNet(*model.SHAPES["tiny"]).state_dict(), {"trained": path})
-        export.main([ours, mean, "--average", theirs, "--share", "0.25", "--share-of", "down2=1", "--share-of", "down2.conv2=0"])
+            model.save_model(
+                path, model.UNet(*model.ARCHITECTURES["tiny"]).state_dict(), {"trained": path}
+            )
+        export.main(
+            [
+                ours,
+                mean,
+                "--average",
+                theirs,
+                "--share",
+                "0.25",
+                "--share-of",
+                "down2=1",
+                "--share-of",
+                "down2.conv2=0",
+            ]
+        )
         states = [model.load_model(path)[0].state_dict() for path in (ours, theirs, mean)]
-        for name, (own, other, found) in {name: [state[name] for state in states] for name in model.exported(states[0])}.items():
-            share = 0 if name.startswith("down2.conv2.") else 1 if name.startswith("down2.") else 0.25
+        for name, (own, other, found) in {
+            name: [state[name] for state in states] for name in model.inference_state(states[0])
+        }.items():
+            share = (
+                0 if name.startswith("down2.conv2.") else 1 if name.startswith("down2.") else 0.25
+            )
             assert torch.allclose(found, torch.lerp(own, other, share), atol=1e-3), name
-        assert model.load_model(mean)[1]["trained"].startswith("0.25, 1.0 in down2, 0.0 in down2.conv2 of ")
+        assert model.load_model(mean)[1]["trained"].startswith(
+            "0.25, 1.0 in down2, 0.0 in down2.conv2 of "
+        )
         average = ["--average", theirs, "--share-of"]
-        for wrong in ([*average, "down20=1"], [*average, "down2=2"], [*average, "down2"], ["--share-of", "down2=1"]):
+        for wrong in (
+            [*average, "down20=1"],
+            [*average, "down2=2"],
+            [*average, "down2"],
+            ["--share-of", "down2=1"],
+        ):
             try:
                 export.main([ours, mean, *wrong])
             except SystemExit as refused:
@@ -267,22 +318,43 @@ def test_a_layer_has_another_share_of_the_mean():
 def test_statistics_of_batch_norm_are_measured_anew():
     with tempfile.TemporaryDirectory() as folder:
         pack(folder)
-        path, measured = os.path.join(folder, "tiny.safetensors"), os.path.join(folder, "measured.safetensors")
-        model.save_model(path, model.UNet(*model.SHAPES["tiny"]).state_dict(), {"trained": "never"})
-        norms.main([folder, path, measured, "--blocks", "2", "--batches", "3", "--megapixels", "0.1"])
+        path, measured = (
+            os.path.join(folder, "tiny.safetensors"),
+            os.path.join(folder, "measured.safetensors"),
+        )
+        model.save_model(
+            path, model.UNet(*model.ARCHITECTURES["tiny"]).state_dict(), {"trained": "never"}
+        )
+        norms.main(
+            [folder, path, measured, "--blocks", "2", "--batches", "3", "--megapixels", "0.1"]
+        )
         (before, _), (after, facts) = model.load_model(path), model.load_model(measured)
         assert "never; batch norm of 2 blocks" in facts["trained"]
-        changed = {name for name, value in before.state_dict().items() if not torch.equal(value, after.state_dict()[name])}
-        assert changed == {f"down{block}.bn{i}.running_{what}" for block in (1, 2) for i in (1, 2) for what in ("mean", "var")}
+        changed = {
+            name
+            for name, value in before.state_dict().items()
+            if not torch.equal(value, after.state_dict()[name])
+        }
+        assert changed == {
+            f"down{block}.bn{i}.running_{what}"
+            for block in (1, 2)
+            for i in (1, 2)
+            for what in ("mean", "var")
+        }
 
 
 def test_moments_are_those_of_all_batches_together():
     norm = torch.nn.BatchNorm2d(3)
-    moments, batches = norms.Moments(norm), [torch.randn(4, 3, 8, 8), 5 + torch.randn(2, 3, 16, 4)]
+    moments, batches = (
+        norms.InputMoments(norm),
+        [torch.randn(4, 3, 8, 8), 5 + torch.randn(2, 3, 16, 4)],
+    )
     [norm(batch) for batch in batches]
-    moments.keep()
+    moments.store()
     pixels = torch.cat([batch.transpose(0, 1).flatten(1) for batch in batches], 1)
-    assert torch.allclose(norm.running_mean, pixels.mean(1), atol=1e-5) and torch.allclose(norm.running_var, pixels.var(1, unbiased=False), rtol=1e-5)
+    assert torch.allclose(norm.running_mean, pixels.mean(1), atol=1e-5) and torch.allclose(
+        norm.running_var, pixels.var(1, unbiased=False), rtol=1e-5
+    )
 
 
 def test_evaluation_knows_right_from_wrong():
@@ -295,40 +367,46 @@ def test_evaluation_knows_right_from_wrong():
             return (x[:, :1] - 0.1) * 20
 
     table = evaluate.evaluate(Bright(), people, [48, 96])
-    assert table["96"]["all"]["miou"] > 0.97 > 0.9 > metrics.score(torch.zeros(1, 1, 8, 8), torch.ones(1, 1, 8, 8))["miou"]
+    assert (
+        table["96"]["all"]["miou"]
+        > 0.97
+        > 0.9
+        > metrics.score(torch.zeros(1, 1, 8, 8), torch.ones(1, 1, 8, 8))["miou"]
+    )
     assert evaluate.input_size(400, 300, 384, 32) == (384, 288)
     for inputs, outputs in ((300, 288), (288, 300), (7, 3)):
-        rows = refine.taps(inputs, outputs, CPU).sum(1)
+        rows = refine.resampling_matrix(inputs, outputs, CPU).sum(1)
         assert torch.allclose(rows, torch.ones(outputs).double(), atol=1e-5)
 
 
 def test_largest_region_is_found():
     rows = ["##..#", ".#..#", ".####", ".....", "##.##"]
     mask = torch.tensor([[c == "#" for c in row] for row in rows])
-    region = metrics.largest_region(mask)
+    region = metrics.largest_component(mask)
     assert region[:3].equal(mask[:3]) and not region[3:].any()
 
 
 def test_refinement_finds_the_edge():
-    """The network's coarse matte of a disc comes nearer to the truth by the photo's edges, and stays as it is where there are none."""
+    """The network's coarse matte of a disc comes nearer to the truth by the photo's edges, and
+    stays as it is where there are none."""
     photo, truth = (plane[None].float() / 255 for plane in disc(96, 72, 1))
     coarse = refine.resample(truth, 24, 18)
-    plain, found = refine.resample(coarse, 96, 72), refine.refined(photo, coarse)
+    plain, found = refine.resample(coarse, 96, 72), refine.refine(photo, coarse)
     assert (found - truth).abs().mean() < 0.6 * (plain - truth).abs().mean()
-    flat = refine.refined(torch.full_like(photo, 0.5), coarse)
+    flat = refine.refine(torch.full_like(photo, 0.5), coarse)
     assert (flat - plain).abs().max() < 0.01
 
 
 def test_a_new_level_changes_nothing_at_first():
     torch.manual_seed(2)
-    net = model.UNet(*model.SHAPES["tiny"])
+    net = model.UNet(*model.ARCHITECTURES["tiny"])
     for norm in [module for module in net.modules() if isinstance(module, torch.nn.BatchNorm2d)]:
         torch.nn.init.uniform_(norm.weight, 0.5, 1.5)
         torch.nn.init.normal_(norm.bias)
     picture = torch.rand(1, 3, 32, 48)
     with torch.no_grad():
         before = net.eval()(picture)
-        same = grow.grown(net, (*net.widths, 5), photos()[0], 4)
+        same = grow.grow(net, (*net.widths, 5), photos()[0], 4)
         assert same.widths == (*net.widths, 5) and same.multiple == 2 * net.multiple
         assert torch.allclose(same(picture), before, atol=1e-3)
         same.up1.conv1.weight[:, net.widths[-1] :] = 0.1
@@ -337,9 +415,10 @@ def test_a_new_level_changes_nothing_at_first():
 
 def test_narrower_layers_keep_what_their_channels_know():
     torch.manual_seed(2)
-    net = model.UNet(*model.SHAPES["tiny"]).eval()
+    net = model.UNet(*model.ARCHITECTURES["tiny"]).eval()
     with torch.no_grad():
-        # In every layer of the middle level one channel says the same as another, and in the deepest, twice as loud; of the deepest outputs one is read by nothing.
+        # In every layer of the middle level one channel says the same as another, and in the
+        # deepest, twice as loud; of the deepest outputs one is read by nothing.
         for layer in (net.down2.conv1, net.down2.conv2, net.up1.conv1, net.up1.conv2):
             layer.weight[4] = layer.weight[1]
         net.up1.upconv.weight[:, 4] = net.up1.upconv.weight[:, 1]
@@ -348,56 +427,41 @@ def test_narrower_layers_keep_what_their_channels_know():
         net.up1.upconv.bias.uniform_(-1, 1)[4] = net.up1.upconv.bias[1]
         picture = torch.rand(1, 3, 32, 48)
         before = net(picture)
-        fewer = grow.grown(net, (4, 5, 7, 5), photos()[0], 4)
+        fewer = grow.grow(net, (4, 5, 7, 5), photos()[0], 4)
         assert fewer.widths == (4, 5, 7, 5)
         assert torch.allclose(fewer(picture), before, atol=1e-3)
-        assert not torch.allclose(grow.grown(net, (4, 3, 8), photos()[0], 4)(picture), before, atol=1e-3), "three channels cannot say what five do"
+        assert not torch.allclose(
+            grow.grow(net, (4, 3, 8), photos()[0], 4)(picture), before, atol=1e-3
+        ), "three channels cannot say what five do"
 
 
 def test_wider_layers_say_the_same_and_learn_other_things():
     torch.manual_seed(2)
-    net = model.UNet(*model.SHAPES["tiny"]).eval()
+    net = model.UNet(*model.ARCHITECTURES["tiny"]).eval()
     picture = torch.rand(1, 3, 32, 48)
     with torch.no_grad():
         before = net(picture)
-        wider = grow.grown(net, (7, 9, 8), photos()[0], 4)
+        wider = grow.grow(net, (7, 9, 8), photos()[0], 4)
         assert wider.widths == (7, 9, 8)
         assert (wider(picture) - before).abs().mean() < 0.1 * before.std()
-        for name, _, _ in grow.layers(wider)[:-1]:
+        for name, _, _ in grow.list_layers(wider)[:-1]:
             flat = grow.filters(wider.get_submodule(name)).flatten(1)
             assert torch.pdist(flat).min() > 0, "two channels would stay the same for ever"
 
 
 def test_a_grown_network_trains_and_says_its_widths():
     with tempfile.TemporaryDirectory() as folder:
-        checkpoint, path = os.path.join(folder, "checkpoint.pt"), os.path.join(folder, "grown.safetensors")
-        net = model.UNet(*model.SHAPES["tiny"]).eval()
-        grown = grow.grown(net, (4, 6, 7, 5), photos()[0], 4)
+        checkpoint, path = (
+            os.path.join(folder, "checkpoint.pt"),
+            os.path.join(folder, "grown.safetensors"),
+        )
+        net = model.UNet(*model.ARCHITECTURES["tiny"]).eval()
+        grown = grow.grow(net, (4, 6, 7, 5), photos()[0], 4)
         model.save_model(path, grown.state_dict(), {})
         learner = trainer("--init", path, "--stop-after", "1", out=folder)
         train.run(learner, checkpoint)
         export.main([checkpoint, path])
         assert model.load_model(path)[1]["widths"] == "4 6 7 5"
-
-
-def run_all(tests):
-    """Runs what begins with test_ in a module's globals; the exit status."""
-    torch.set_num_threads(2)
-    passed = failed = skipped = 0
-    for name, test in sorted(tests.items()):
-        if name.startswith("test_"):
-            try:
-                test()
-                passed += 1
-            except Skipped as why:
-                skipped += 1
-                print(f"skipped {name}: {why}")
-            except Exception:
-                failed += 1
-                print(f"FAILED {name}")
-                traceback.print_exc()
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -14,8 +14,9 @@ constexpr Window kPool{2, 2, 0, 0, 0, 0, 2, 2, 1, 1};
 std::vector<float> values(const Safetensors& file, const std::string& name, const std::vector<std::int64_t>& shape) {
     const auto found = file.tensors().find(name);
     if (found == file.tensors().end() || found->second.shape != shape) {
-        throw Error(ErrorCategory::model, "'" + file.name() + "' is no classifier of digits ('" + name +
-                                              "' is missing or misshapen): make it with inference/training/digits.py.");
+        throw Error(ErrorCategory::model,
+                    "'" + file.name() + "' is no classifier of digits ('" + name +
+                        "' is missing or misshapen): make it with inference/training/train/digits.py.");
     }
     return found->second.values;
 }

@@ -12,7 +12,7 @@ namespace matte::baselines {
 
 class DigitClassifier {
 public:
-    /// What inference/training/digits.py writes. Throws Error(model).
+    /// What inference/training/train/digits.py writes. Throws Error(model).
     explicit DigitClassifier(const Safetensors& file);
 
     /// `images` [N, 1, 8, 8], 0 to 1; the result is [N, 10, 1, 1], rows that sum to 1.

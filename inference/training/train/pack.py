@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Packs the portrait data for a GPU machine: photos as lossy WebP, mattes as lossless WebP in 64
+steps, in a few zip files of equal size. Needs Pillow.
+
+    python3 inference/training/train/pack.py DATA/portraits .train --parts 2
+
+Every part holds an even share of each source and its own index.csv (id, split, labelled_by), so
+that training runs on whichever parts it is given. The validation photos are all in the first part,
+at high quality. Training photos that show what a validation photo shows are left out.
+"""
+
+import csv
+import io
+import os
+import sys
+import tarfile
+import zipfile
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from PIL import Image
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from train.command_line import Parser
+
+Row = dict[str, str]  # of manifest.csv
+
+
+def validation_duplicates(rows: Iterable[Row]) -> set[str]:
+    """Ids of training photos that show what a validation photo shows: `eg1800-fullframe/N` is the
+    photo from which `eg1800/N` was cropped."""
+    validation = {
+        row["id"].split("/")[-1] for row in rows if row["split"] == "val" and "eg1800" in row["id"]
+    }
+    return {
+        row["id"]
+        for row in rows
+        if "eg1800-fullframe" in row["id"] and row["id"].split("/")[-1] in validation
+    }
+
+
+def encode_photo(data: bytes, side: int, quality: int) -> tuple[bytes, tuple[int, int]]:
+    """A photo as WebP, at most `side` pixels long, and its new size."""
+    image = Image.open(io.BytesIO(data)).convert("RGB")
+    if max(image.size) > side:
+        image.thumbnail((side, side), Image.LANCZOS)
+    out = io.BytesIO()
+    image.save(out, "WEBP", quality=quality, method=4)
+    return out.getvalue(), image.size
+
+
+def encode_matte(data: bytes, size: tuple[int, int]) -> bytes:
+    """A matte as lossless WebP of `size` (width, height)."""
+    image = Image.open(io.BytesIO(data)).convert("L")
+    if image.size != size:
+        image = image.resize(size, Image.BOX)
+    image = image.point(lambda v: 0 if v < 6 else 255 if v > 249 else (v + 2) // 4 * 4)
+    out = io.BytesIO()
+    image.convert("RGB").save(out, "WEBP", lossless=True, method=4)
+    return out.getvalue()
+
+
+def encode(task: tuple[Row, bytes, bytes | None, int, int]) -> tuple[Row, bytes, bytes | None]:
+    """(row, photo, matte, side, quality) -> (row, encoded photo, encoded matte)."""
+    row, photo, matte, side, quality = task
+    quality = 95 if row["split"] == "val" else quality
+    photo, size = encode_photo(photo, side, quality)
+    return row, photo, matte and encode_matte(matte, size)
+
+
+def read_all(folder: str) -> dict[str, bytes]:
+    """The files in all archives .tar of a folder, by name."""
+    files = {}
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".tar"):
+            with tarfile.open(os.path.join(folder, name)) as tar:
+                for member in tar:
+                    if member.isfile():
+                        files[member.name.removeprefix("./")] = tar.extractfile(member).read()
+    return files
+
+
+def write_parts(out: str, encoded: Iterable[tuple[Row, bytes, bytes | None]], parts: int) -> None:
+    """Writes the photos into `parts` zip files; each goes into the smallest so far."""
+    os.makedirs(out, exist_ok=True)
+    names = [os.path.join(out, f"portraits_{i}.zip") for i in range(parts)]
+    archives = [zipfile.ZipFile(name, "w") for name in names]
+    indices = [["id,split,labelled_by"] for _ in archives]
+    sizes = [0] * parts
+    for row, photo, matte in encoded:
+        part = 0 if row["split"] == "val" else sizes.index(min(sizes))
+        sizes[part] += len(photo) + len(matte or b"")
+        archives[part].writestr(row["id"] + ".photo.webp", photo)
+        if matte:
+            archives[part].writestr(row["id"] + ".matte.webp", matte)
+        labelled_by = row["labelled_by"].replace(",", ";")
+        indices[part].append(f"{row['id']},{row['split']},{labelled_by}")
+    for archive, index in zip(archives, indices):
+        archive.writestr("index.csv", "\n".join(index) + "\n")
+        archive.close()
+        print(archive.filename, f"{os.path.getsize(archive.filename) / 2**20:.1f} MiB")
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Runs the script."""
+    parser = Parser(__doc__)
+    parser.add_argument("portraits", help="folder of part_*.tar and manifest.csv")
+    parser.add_argument("out")
+    parser.add_argument("--parts", type=int, default=2)
+    parser.add_argument("--side", type=int, default=400, help="longest side of a photo, pixels")
+    parser.add_argument("--quality", type=int, default=72)
+    parser.add_argument("--workers", type=int, default=2)
+    args = parser.parse_args(argv)
+    with open(os.path.join(args.portraits, "manifest.csv"), newline="") as file:
+        rows = list(csv.DictReader(file))
+    dropped = validation_duplicates(rows)
+    rows = [row for row in rows if row["id"] not in dropped]
+    print(f"{len(rows)} photos; {len(dropped)} left out because a validation photo shows the same")
+    files = read_all(args.portraits)
+    tasks = (
+        (row, files[row["id"] + ".jpg"], files.get(row["id"] + ".png"), args.side, args.quality)
+        for row in rows
+    )
+    with ProcessPoolExecutor(args.workers) as pool:
+        write_parts(args.out, pool.map(encode, tasks, chunksize=16), args.parts)
+
+
+if __name__ == "__main__":
+    main()
