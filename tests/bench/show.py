@@ -3,11 +3,12 @@
 """Prints results (CSV) as tables: what was measured, on what, by which command, then the rows.
 
     python3 tests/bench/show.py tests/bench/results/live-gpu.csv
-    python3 tests/bench/show.py inference/baselines/results/conv-ten.csv 64x128 gpu     # rows with these words in them
-    python3 tests/bench/show.py                                                          # the files and what is in them
+    python3 tests/bench/show.py FILE 64x128 gpu   # rows with these words in them
+    python3 tests/bench/show.py                   # the files and what is in them
 
 A line that begins with # describes the table; the first other line has the columns' names.
 """
+
 import csv
 import pathlib
 import sys
@@ -39,7 +40,10 @@ def show(path, words):
     widths = [max(len(cell) for cell in column) for column in zip(names, *rows)]
     right = [all(is_number(row[i]) for row in rows) for i in range(len(names))]
     for row in [names, ["-" * width for width in widths], *rows]:
-        cells = [cell.rjust(width) if to_right else cell.ljust(width) for cell, width, to_right in zip(row, widths, right)]
+        cells = [
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(row, widths, right)
+        ]
         print("  ".join(cells).rstrip())
 
 
