@@ -15,16 +15,6 @@ using State = LiveStatus::State;
 
 constexpr std::chrono::milliseconds kEngineNews{250};
 
-/// The stages of a frame end one after the other where take() returned: the device's own clock is another.
-void traceStages(Trace& trace, const Output& output, Clock::time_point done) {
-    for (auto stage = output.times.rbegin(); stage != output.times.rend(); ++stage) {
-        const auto begin =
-            done - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(stage->ms));
-        trace.add("engine", stage->name.c_str(), begin, done, output.frame);
-        done = begin;
-    }
-}
-
 bool moves(const Background& background) {
     return background.kind == Background::Kind::image && background.moving;
 }
@@ -422,23 +412,22 @@ void Pipeline::deliver(const Order& order) {
     }();
     const UnderWay& due = entry.tag;
     const auto now = Clock::now();
-    if (order.trace) traceStages(*order.trace, output, now);
+    if (order.trace) order.trace->addStages(output, now);
     const std::chrono::duration<float, std::milli> took = now - due.submitted;
-    const bool isStale = output.frame != entry.frame.number;
-    const bool another = !isStale && std::exchange(fineDetail_, entry.params.fineDetail) != entry.params.fineDetail;
+    if (output.frame != entry.frame.number) {
+        const std::scoped_lock lock(mutex_);
+        if (order.generation == generation_) meter_.stale();
+        return;
+    }
     // The engine is asked without the lock, for which newest() may be waiting.
+    const bool another = std::exchange(fineDetail_, entry.params.fineDetail) != entry.params.fineDetail;
     std::optional<std::vector<LayerInfo>> layers;
-    if (!isStale && (another || !(layersFor_ == output.picture->size()))) layers = queue_->layers();
-    std::optional<EngineInfo>
-        info;  // not for every frame: it copies text, and an engine that fell back says so in time
-    if (!isStale && now - engineTold_ > kEngineNews) info = queue_->info();
+    if (another || !(layersFor_ == output.picture->size())) layers = queue_->layers();
+    std::optional<EngineInfo> info;  // now and then: it copies text
+    if (now - engineTold_ > kEngineNews) info = queue_->info();
     {
         const std::scoped_lock lock(mutex_);
         if (order.generation != generation_) return;
-        if (isStale) {
-            meter_.stale();
-            return;
-        }
         if (another) meter_.anotherEngine();  // times as with another engine
         if (layers) meter_.setLayers(std::move(*layers));
         layersFor_ = output.picture->size();

@@ -42,6 +42,15 @@ void Trace::add(const char* track, const char* name, Time begin, Time end, std::
     event.frame = frame;
 }
 
+void Trace::addStages(const Output& output, Time done) {
+    for (auto stage = output.times.rbegin(); stage != output.times.rend(); ++stage) {
+        const std::chrono::duration<double, std::milli> took(stage->ms);
+        const Time begin = done - std::chrono::duration_cast<Time::duration>(took);
+        add("engine", stage->name.c_str(), begin, done, output.frame);
+        done = begin;
+    }
+}
+
 std::size_t Trace::spans() const {
     const std::scoped_lock lock(mutex_);
     return events_.size();

@@ -14,6 +14,8 @@
 #include <mutex>
 #include <vector>
 
+#include "inference/engine/engine.h"
+
 namespace matte {
 
 class Trace {
@@ -26,6 +28,9 @@ public:
 
     /// `track` and `name` are copied; what is longer than kNameBytes - 1 characters is cut.
     void add(const char* track, const char* name, Time begin, Time end, std::uint64_t frame);
+    /// The stages of a frame, one after the other up to `done`, where take() returned: the device's own clock is
+    /// another.
+    void addStages(const Output& output, Time done);
     [[nodiscard]] std::size_t spans() const;
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
     /// Writes the file with what was recorded up to the call, and holds up nobody who records. Throws Error(output);

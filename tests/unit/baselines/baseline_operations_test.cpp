@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The baselines's operations against PyTorch's values (tests/reference/dump_baselines.py) and against rules worked out by
-// hand, on the CPU and, where there is one, on the GPU.
+// The baselines's operations against PyTorch's values (tests/reference/dump_baselines.py) and against rules worked out
+// by hand, on the CPU and, where there is one, on the GPU.
 #include <cmath>
 
 #include <gtest/gtest.h>
