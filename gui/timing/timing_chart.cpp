@@ -15,7 +15,7 @@ namespace matte {
 namespace {
 
 constexpr int kMargin = 14, kGap = 18, kSummary = 36, kChart = 182, kDetails = 52, kTitle = 20, kRow = 17;
-constexpr int kFigurePixels = 10, kFigureRow = 14, kFigures = 3 * kFigureRow, kFigureNames = 64;
+constexpr int kStageNames = 165, kFigurePixels = 10, kFigureRow = 14, kFigures = 3 * kFigureRow, kFigureNames = 64;
 constexpr QRgb kPaper = qRgba(16, 17, 20, 224), kInk = qRgb(240, 241, 243), kFaint = qRgb(166, 171, 180),
                kRule = qRgba(255, 255, 255, 36), kFill = qRgb(116, 143, 252), kWarn = qRgb(255, 146, 73);
 constexpr double kHotShare = 0.15;  // of a frame: a layer that takes so much is red
@@ -231,8 +231,11 @@ TimingLayout::TimingLayout(QSize size) {
     summary = QRect(kMargin, kMargin - 2, width, kSummary);
     const int top = summary.bottom() + kGap / 2;
     const int side = std::min(240, (width - 2 * kGap) / 4);
-    stages = QRect(kMargin, top, side, kChart);
-    latency = QRect(size.width() - kMargin - side, top, side, kChart);
+    // Where the stages' names would not fit, they have the room of the latency.
+    const bool isNarrow = side < kStageNames;
+    stages = QRect(kMargin, top, isNarrow ? std::min(kStageNames, width / 2) : side, kChart);
+    latency = isNarrow ? QRect(size.width() - kMargin + kGap, top, 0, kChart)
+                       : QRect(size.width() - kMargin - side, top, side, kChart);
     layers = QRect(stages.right() + kGap, top, latency.left() - stages.right() - 2 * kGap, kChart);
     details = QRect(kMargin, top + kChart + kGap / 2, width, kDetails - kGap);
 }
@@ -265,7 +268,7 @@ void paintTiming(QPainter& painter, QSize size, const TimingView& view) {
     paintSummary(painter, layout.summary, view.report);
     paintStages(painter, layout.stages, statistics);
     paintLayers(painter, layout, view);
-    paintLatency(painter, layout.latency, statistics);
+    if (!layout.latency.isEmpty()) paintLatency(painter, layout.latency, statistics);
     if (view.selected >= 0) paintDetails(painter, layout.details, view);
     const OverlayCost& cost = view.report.overlay;
     const QString own = cost.frameOffMs > 0 && cost.frameOnMs > 0
