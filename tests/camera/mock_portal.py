@@ -3,7 +3,8 @@
 """mock_portal.py ANSWER SOCKET READY: the camera portal of a desktop, as far as programs see it.
 
 ANSWER is what the user says: allow, refuse, or nothing, as one who looks at the question and waits. SOCKET is PipeWire's,
-to which a program that may gets a connection. The file READY is made once the portal can be asked."""
+to which a program that may gets a connection. The file READY is made once the portal can be asked, READY.asked once it
+was."""
 import pathlib
 import socket
 import sys
@@ -29,6 +30,7 @@ class Portal(dbus.service.Object):
     def AccessCamera(self, options, sender):
         path = f"{OBJECT}/request/{sender[1:].replace('.', '_')}/{options['handle_token']}"
         request = Request(self.connection, path)
+        pathlib.Path(READY + ".asked").touch()
         if ANSWER != "nothing":
             code = 0 if ANSWER == "allow" else 1
             GLib.timeout_add(50, lambda: request.Response(dbus.UInt32(code), dbus.Dictionary(signature="sv")))
