@@ -17,7 +17,6 @@
 namespace matte {
 namespace {
 
-using namespace std::chrono_literals;
 using State = LiveStatus::State;
 using test::eventually;
 using test::FrameFeed;

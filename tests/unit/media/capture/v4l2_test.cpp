@@ -20,7 +20,6 @@
 namespace matte {
 namespace {
 
-using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
 struct Answer {
