@@ -14,7 +14,12 @@ constexpr milliseconds kFirstDelay{125}, kLongestDelay{1000};
 
 }  // namespace
 
-ResumingSource::ResumingSource(Open open, Tell tell) : open_(std::move(open)), tell_(std::move(tell)) {}
+milliseconds retryDelay(milliseconds last) {
+    return std::clamp(last * 2, kFirstDelay, kLongestDelay);
+}
+
+ResumingSource::ResumingSource(Open open, Tell tell, Delay delay)
+    : open_(std::move(open)), tell_(std::move(tell)), nextDelay_(std::move(delay)) {}
 
 std::optional<Frame> ResumingSource::read(std::stop_token stop) {
     for (;;) {
@@ -64,7 +69,7 @@ void ResumingSource::lose(const std::string& sentence) {
         lost = std::move(source_);
     }
     lost.reset();
-    delay_ = std::clamp(delay_ * 2, kFirstDelay, kLongestDelay);
+    delay_ = nextDelay_(delay_);
     if (sentence == told_) return;
     told_ = sentence;
     if (tell_) tell_(sentence);

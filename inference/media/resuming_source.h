@@ -5,6 +5,7 @@
 //   CameraList list([&] { source.retryNow(); });
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -15,15 +16,19 @@
 
 namespace matte {
 
+/// The pause before the next attempt, after one of `last`; 0 before the first.
+std::chrono::milliseconds retryDelay(std::chrono::milliseconds last);
+
 class ResumingSource : public FrameSource {
 public:
     using Open = std::function<std::unique_ptr<FrameSource>(std::stop_token)>;
     /// Called on the reader's thread: with the sentence when the source is lost, each time that it is another one, and
     /// with an empty one when frames come again.
     using Tell = std::function<void(const std::string& sentence)>;
+    using Delay = std::function<std::chrono::milliseconds(std::chrono::milliseconds last)>;
 
     /// Opens nothing yet: the first read() does, and waits for a source that is not there.
-    ResumingSource(Open open, Tell tell);
+    ResumingSource(Open open, Tell tell, Delay delay = retryDelay);
 
     /// Null at the source's own end and when `stop` was asked for; throws what is no loss, Error(input) for instance.
     /// Numbers go on over a loss.
@@ -41,6 +46,7 @@ private:
 
     const Open open_;
     const Tell tell_;
+    const Delay nextDelay_;
     // The reader's:
     std::uint64_t offset_ = 0, next_ = 0;  // added to the source's numbers; the number after the last
     std::string told_;                     // the loss that people know of

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstring>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include <pipewire/pipewire.h>
@@ -16,6 +15,7 @@
 
 #include "inference/media/capture/pipewire/pipewire_format.h"
 #include "inference/media/frame_convert.h"
+#include "tests/support/eventually.h"
 #include "tests/support/h264_clip.h"
 
 namespace matte::test {
@@ -202,8 +202,9 @@ FakeCamera::FakeCamera(FakeCameraOptions options) : state_(std::make_unique<Stat
                       std::uint32_t(formats.size()));
     pw_thread_loop_start(s.loop);
     // Others can see it once it waits to be started.
-    for (int i = 0; i < 1000 && !s.isPluggedIn; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    if (!s.isPluggedIn) throw std::runtime_error("PipeWire does not take the camera");
+    if (!eventually([&] { return s.isPluggedIn.load(); })) {
+        throw std::runtime_error("PipeWire does not take the camera");
+    }
 }
 
 FakeCamera::~FakeCamera() = default;

@@ -4,7 +4,7 @@
 
 ANSWER is what the user says: allow, refuse, or nothing while the question stays open. SOCKET is
 PipeWire's, to which an allowed program gets a connection. The file READY is made once the portal
-can be asked."""
+can be asked, READY.asked once it was."""
 
 import pathlib
 import socket
@@ -35,6 +35,7 @@ class Portal(dbus.service.Object):
     def AccessCamera(self, options, sender):
         path = f"{OBJECT}/request/{sender[1:].replace('.', '_')}/{options['handle_token']}"
         request = Request(self.connection, path)
+        pathlib.Path(READY + ".asked").touch()
         if ANSWER != "nothing":
             code = 0 if ANSWER == "allow" else 1
             GLib.timeout_add(

@@ -3,9 +3,11 @@
 // is no other. Run by with_pipewire.sh, which starts a message bus too.
 #ifdef MATTE_HAVE_PORTAL
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -26,7 +28,6 @@ using namespace std::chrono_literals;
 using test::eventually;
 using test::FakeCamera;
 using test::Program;
-using Clock = std::chrono::steady_clock;
 
 /// A camera is plugged in outside; inside, PipeWire can't be reached but through the portal.
 class Portal : public testing::Test {
@@ -51,9 +52,14 @@ protected:
     }
     void startPortal(const std::string& answer) {
         const auto ready = folder_ / "ready";
+        asked_ = ready.string() + ".asked";
         portal_ = std::make_unique<Program>(
             std::vector<std::string>{"/usr/bin/python3", MATTE_MOCK_PORTAL, answer, socket_, ready.string()});
         ASSERT_TRUE(eventually([&] { return std::filesystem::exists(ready); }));
+    }
+    /// Whether the user looks at the question.
+    [[nodiscard]] bool isAsked() const {
+        return eventually([this] { return std::filesystem::exists(asked_); });
     }
     static std::string refusal() {
         try {
@@ -67,7 +73,7 @@ protected:
 
 private:
     const test::ScratchFolder folder_;
-    std::string socket_;
+    std::string socket_, asked_;
     std::unique_ptr<FakeCamera> camera_;
     std::unique_ptr<Program> portal_;
 };
@@ -83,9 +89,9 @@ TEST_F(Portal, AnAllowedCameraIsReadAndListed) {
                           [&](const std::string& sentence) { told = sentence; });
     std::stop_source late;
     const std::jthread clock([&](const std::stop_token& done) {
-        for (const auto until = Clock::now() + 30s; Clock::now() < until && !done.stop_requested();) {
-            std::this_thread::sleep_for(10ms);
-        }
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        std::condition_variable_any().wait_for(lock, done, 30s, [] { return false; });
         late.request_stop();
     });
     for (int i = 0; i < 5; ++i) {
@@ -114,7 +120,7 @@ TEST_F(Portal, StoppingIsSeenWhileTheUserIsAsked) {
     startPortal("nothing");
     std::stop_source stop;
     const std::jthread asker([&] {
-        std::this_thread::sleep_for(300ms);
+        EXPECT_TRUE(isAsked());
         stop.request_stop();
     });
     EXPECT_THROW((void)openCamera("", {}, stop.get_token()), Cancelled);

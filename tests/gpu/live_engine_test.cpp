@@ -262,7 +262,11 @@ TEST_F(LiveEngineTest, MemoryIsNotWrittenAgainBeforeTheLastAnnouncedCopy) {
         CUDA_CHECK(cudaStreamWaitEvent(reader.get(), picture.ready, 0));
         // The reader is slow: it sleeps before it copies.
         CUDA_CHECK(cudaLaunchHostFunc(
-            reader.get(), [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }, nullptr));
+            reader.get(),
+            [](void*) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(50));  // paces
+            },
+            nullptr));
         CUDA_CHECK(
             cudaMemcpyAsync(copy.as<std::byte>(), picture.rgba, copy.bytes(), cudaMemcpyDeviceToHost, reader.get()));
         CUDA_CHECK(cudaEventRecord(picture.read, reader.get()));

@@ -22,6 +22,7 @@ namespace {
 struct CameraScript {
     std::atomic<bool> watched = true, lost = false, refused = false;
     std::atomic<int> open = 0, opened = 0, shown = 0;
+    std::atomic<int> looks = 0;  ///< so often was it asked whether it is watched, which is before each picture
 
     void see(QColor color) {
         const std::scoped_lock lock(mutex_);
@@ -51,7 +52,10 @@ public:
         script_.see(QColor(pixel[0], pixel[1], pixel[2]));
     }
     void showNothing() override { script_.see(Qt::black); }
-    [[nodiscard]] bool isWatched() const override { return script_.watched; }
+    [[nodiscard]] bool isWatched() const override {
+        ++script_.looks;
+        return script_.watched;
+    }
     [[nodiscard]] std::string problem() const override { return script_.lost ? "It is gone: turn it on again." : ""; }
     [[nodiscard]] std::vector<std::string> names() const override { return {"Matte", "Dummy video device", "Matte"}; }
 
@@ -69,6 +73,11 @@ struct FeedFixture {
         live.window().setMode(Mode::live);
     }
     void turn(bool on) { live.window().actions()[ActionId::virtualCamera]->setChecked(on); }
+    /// Until the feed is through with what it was given so far.
+    void lookAgain() const {
+        const int before = camera.looks;
+        QTRY_VERIFY(camera.looks >= before + 2);
+    }
     [[nodiscard]] bool isTurnedOn() const { return live.window().actions()[ActionId::virtualCamera]->isChecked(); }
     [[nodiscard]] bool personSeen() const { return camera.seen().green() == 201; }
     [[nodiscard]] bool backgroundSeen() const { return camera.seen() == QColor(kBehind.r, kBehind.g, kBehind.b); }
@@ -104,8 +113,8 @@ private Q_SLOTS:
         QTRY_VERIFY(feed.personSeen());
         feed.live.press(Qt::Key_F8);
         QTRY_VERIFY(feed.backgroundSeen());
-        feed.live.feed.push();
-        QTest::qWait(150);
+        feed.live.pushThrough();
+        feed.lookAgain();
         QVERIFY(feed.backgroundSeen());
         feed.live.press(Qt::Key_F8);
         feed.live.showNext();
@@ -134,7 +143,7 @@ private Q_SLOTS:
         feed.turn(true);
         QTRY_COMPARE(feed.camera.open.load(), 1);
         for (int i = 0; i < 3; ++i) feed.live.showNext();
-        QTest::qWait(120);
+        feed.lookAgain();
         QCOMPARE(feed.camera.shown.load(), 0);
         feed.camera.watched = true;
         QTRY_VERIFY(feed.personSeen());  // without a new picture

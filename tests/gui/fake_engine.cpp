@@ -24,7 +24,9 @@ private:
 };
 
 void stallUntilStopped(EngineLog& log, const std::stop_token& stop) {
-    while (!stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    Gate never;
+    never.close();
+    never.pass(stop);
     ++log.cancelled;
     throw Cancelled{};
 }
@@ -41,10 +43,7 @@ public:
         ++log_.cutOuts;
         if (log_.failCutOut) throw Error(ErrorCategory::engine, "The fake engine broke: mend it.");
         if (log_.stallCutOut) stallUntilStopped(log_, stop);
-        while (log_.holdCutOut) {
-            stopIfAsked(stop);
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
+        if (!log_.cutOut.pass(stop)) throw Cancelled{};
         return std::make_shared<FakeCutout>(std::move(source));
     }
 
@@ -53,13 +52,14 @@ public:
         const bool full = size == cutout.source()->size();
         if (full) ++log_.fullSize;
         if (full && log_.stallFullSize) stallUntilStopped(log_, stop);
-        std::this_thread::sleep_for(std::chrono::milliseconds(log_.compositeMs));
+        if (!log_.composite.pass(stop)) throw Cancelled{};
         log_.record(params);
         auto image = std::make_shared<Image>(size, PixelFormat::rgba8);
         const Rgba color = expectedColor(params);
         for (std::size_t i = 0; i < size.pixels(); ++i) std::memcpy(image->row(0) + 4 * i, &color, sizeof color);
         Output output;
         output.picture = std::make_shared<HostPicture>(image);
+        output.times = {{"composite", double(log_.compositeMs)}};
         return output;
     }
 
@@ -79,6 +79,7 @@ public:
     }
     Output take() override {
         const Frame frame = std::exchange(frame_, {});
+        std::this_thread::sleep_for(std::chrono::milliseconds(log_.takeMs));  // paces
         const auto cutout = cutOut(frame.image, {});
         Output output = composite(*cutout, params_, frame.image->size(), {});
         output.frame = frame.number;

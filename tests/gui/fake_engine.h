@@ -12,6 +12,7 @@
 #include <string>
 
 #include "inference/engine/engine.h"
+#include "tests/support/gate.h"
 
 namespace matte::test {
 
@@ -19,11 +20,12 @@ namespace matte::test {
 struct EngineLog {
     std::atomic<int> made = 0, cutOuts = 0, composites = 0, fullSize = 0, mattes = 0, cancelled = 0;
     std::atomic<bool> stallCutOut = false;    ///< until it is cancelled
-    std::atomic<bool> holdCutOut = false;     ///< until this is false again, or it is cancelled
     std::atomic<bool> stallFullSize = false;  ///< likewise
     std::atomic<int> failMaking = 0;          ///< so many times
     std::atomic<bool> failCutOut = false;
-    std::atomic<int> compositeMs = 0;
+    Gate cutOut, composite;            ///< a cut-out and a composite wait at them, unless they are cancelled
+    std::atomic<int> compositeMs = 0;  ///< that a composite says it took
+    std::atomic<int> takeMs = 0;       ///< that a live frame takes: a video's export that lasts while others act
 
     void record(const CompositeParams& params);
     [[nodiscard]] CompositeParams lastParams() const;

@@ -7,7 +7,9 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include <atomic>
 #include <future>
+#include <memory>
 
 #include "gui/app/headless_run.h"
 #include "gui/widgets/progress_pill.h"
@@ -16,6 +18,7 @@
 #include "inference/core/error.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/live_fixture.h"
+#include "tests/support/eventually.h"
 
 namespace matte::test {
 namespace {
@@ -23,8 +26,13 @@ namespace {
 /// A window as the program has it when it begins a run: nothing that its threads said has arrived yet.
 MainWindow& freshWindow(LiveFixture& live, const PhotoSession::EngineFactory& factory = {}) {
     WindowFixture& base = live.base;
-    base.window = std::make_unique<MainWindow>(factory ? factory : fakeEngine(base.log), *base.store, base.startup);
-    QTest::qSleep(100);  // time for them to say it
+    const auto asked = std::make_shared<std::atomic<bool>>(false);
+    const auto made = [asked, make = factory ? factory : fakeEngine(base.log)] {
+        *asked = true;
+        return make();
+    };
+    base.window = std::make_unique<MainWindow>(made, *base.store, base.startup);
+    if (!eventually([&] { return asked->load(); })) qFatal("The window makes no engine.");
     return *base.window;
 }
 
@@ -173,7 +181,7 @@ private Q_SLOTS:
     void itBeginsOnceItsBackgroundWasRead() {
         BusyRun run;
         QTRY_VERIFY(run.window.canvas().viewport().contextSeen());
-        QTest::qWait(100);
+        WindowFixture::flushEvents();
         QVERIFY(!run.window.live().isOn());
         run.busy.set_value();
         QTRY_VERIFY(run.window.live().isOn());

@@ -196,12 +196,11 @@ private Q_SLOTS:
                     const baselines::ImplementationStatus status = live.implementations->status();
                     return status.running == next && (!next || status.ms > 0);
                 };
-                while (!isComputed() && clock.elapsed() < kPatience) QTest::qWait(5);
+                (void)QTest::qWaitFor(isComputed, kPatience);
                 const auto before = live.window().live().framesPresented();  // the default's are among them
                 QCOMPARE(live.report()["name"].toString(), name);
                 const QString input = live.report()["input"].toString("-");
-                while (live.window().live().framesPresented() == before && clock.elapsed() < kPatience) QTest::qWait(5);
-                QVERIFY(live.window().live().framesPresented() > before);
+                QVERIFY(QTest::qWaitFor([&] { return live.window().live().framesPresented() > before; }, kPatience));
                 const qint64 waited = clock.elapsed();
                 if (waited > longest) slowest = name;
                 longest = std::max(longest, waited);

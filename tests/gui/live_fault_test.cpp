@@ -2,7 +2,6 @@
 // What goes wrong live: the window goes on, the user is told, and nothing of the room is shown.
 #include <QApplication>
 #include <QDir>
-#include <QElapsedTimer>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QMenu>
@@ -87,7 +86,7 @@ private Q_SLOTS:
         live.script.matteFault = MatteFault::notFinite;
         live.feed.push(160, 120);
         QTRY_COMPARE(int(live.window().live().statistics().matteFailures), 1);
-        QTest::qWait(50);
+        live.pushThrough();
         QCOMPARE(live.shown(), good);
     }
 
@@ -110,17 +109,14 @@ private Q_SLOTS:
     void f8HidesThePersonAtOnce() {
         LiveFixture live;
         live.start();
-        live.script.takeMs = 500;  // the engine is of no help
+        live.script.take.close();  // the engine is of no help
         live.feed.push(160, 120);
-        QElapsedTimer clock;
-        clock.start();
+        QTRY_COMPARE(live.script.submitted.load(), 2);
         live.press(Qt::Key_F8);
-        QTRY_VERIFY_WITH_TIMEOUT(live.backgroundShown(), 200);
-        QVERIFY2(clock.elapsed() < 200, qPrintable(QString::number(clock.elapsed())));
+        QVERIFY(live.backgroundShown());  // the next picture that is drawn is without the person
         QVERIFY(live.window().canvas().personHidden());
-        live.script.takeMs = 0;
-        live.feed.push(160, 120);
-        QTest::qWait(700);
+        live.script.take.open();
+        live.pushThrough();
         QVERIFY(live.backgroundShown());  // newer frames change nothing
         live.press(Qt::Key_F8);
         QTRY_VERIFY(live.personShown());
@@ -202,7 +198,7 @@ private Q_SLOTS:
         live.press(Qt::Key_Space);
         live.feed.push(160, 120);
         QTRY_VERIFY(live.window().canvas().liveShown());
-        QTest::qWait(100);
+        live.pushThrough();
         QVERIFY(live.backgroundShown() && live.window().canvas().personHidden());
     }
 
@@ -250,13 +246,15 @@ private Q_SLOTS:
         live.feed.refuse("The camera was unplugged: plug it in again.");
         live.feed.lose("The camera was unplugged: plug it in again.");
         QTRY_VERIFY(live.base.hasError());
-        QTest::qWait(300);  // the first attempt comes at once, the next a second later
+        // By itself it looks once a second: too seldom for so many.
+        const auto looksAgain = [&, before = live.feed.refusals()] {
+            live.window().liveControl().setCameras({});
+            return live.feed.refusals() >= before + 60;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(looksAgain(), 30'000);
         live.feed.refuse("");
-        QElapsedTimer clock;
-        clock.start();
         live.window().liveControl().setCameras({});
         QTRY_COMPARE(live.feed.opened(), 2);
-        QVERIFY2(clock.elapsed() < 500, qPrintable(QString::number(clock.elapsed())));
     }
 
     void aSourceThatDoesNotComeLeavesTheBackgroundThatIsChosenNow() {
@@ -291,10 +289,9 @@ private Q_SLOTS:
         live.start();
         live.script.lostDevice = true;
         const auto showSome = [&] {  // how an engine is, is asked a few times a second
-            for (int i = 0; i < 6; ++i) {
-                QTest::qWait(60);
-                live.showNext();
-            }
+            const int before = live.script.asked;
+            QTRY_VERIFY((live.showNext(), live.script.asked > before));
+            live.pushThrough();
         };
         showSome();
         QTRY_VERIFY(live.base.hasError());
@@ -398,22 +395,18 @@ private Q_SLOTS:
     void keysAreAnsweredWhileTheEngineStalls() {
         LiveFixture live;
         live.start();
-        live.script.takeMs = 2000;
+        live.script.take.close();  // what waited for the engine would wait for ever
         live.feed.push(160, 120);
-        QTest::qWait(100);
-        qint64 longest = 0;
+        QTRY_COMPARE(live.script.submitted.load(), 2);
+        bool mirrored = live.window().document().params().transform.mirrored;
         for (int i = 0; i < 10; ++i) {
-            QElapsedTimer clock;
-            clock.start();
             live.press(Qt::Key_M);
-            QCoreApplication::processEvents();
-            longest = std::max(longest, clock.elapsed());
-            QTest::qWait(20);
+            mirrored = !mirrored;
+            QCOMPARE(live.window().document().params().transform.mirrored, mirrored);
+            WindowFixture::flushEvents();
         }
-        QVERIFY2(longest < 100, qPrintable(QString::number(longest) + " ms"));
         live.press(Qt::Key_Space);
         QVERIFY(!live.window().live().isOn());
-        live.script.takeMs = 0;
     }
 
     void framesMayChangeTheirSize() {
@@ -439,16 +432,12 @@ private Q_SLOTS:
         canvas->setParent(home);
     }
 
+    /// The source would be silent for ever.
     void closingWhileTheSourceIsSilentEnds() {
-        QElapsedTimer clock;
-        {
-            LiveFixture live;
-            live.press(Qt::Key_Space);
-            QTRY_COMPARE(live.feed.opened(), 1);
-            live.window().close();
-            clock.start();
-        }
-        QVERIFY(clock.elapsed() < 2000);
+        const LiveFixture live;
+        QTest::keyClick(&live.window(), Qt::Key_Space);
+        QTRY_COMPARE(live.feed.opened(), 1);
+        live.window().close();
     }
 };
 

@@ -28,6 +28,11 @@ LiveFixture::LiveFixture(const MakeLiveEngines& liveEngines)
     window().setMode(Mode::live);
 }
 
+LiveFixture::~LiveFixture() {
+    script.submit.open();  // a test may have ended before it did
+    script.take.open();
+}
+
 void LiveFixture::start() {
     press(Qt::Key_Space);
     QTRY_VERIFY(window().live().isOn());
@@ -38,6 +43,16 @@ void LiveFixture::showNext(int width, int height) {
     const auto before = window().live().framesPresented();
     feed.push(width, height);
     QTRY_VERIFY(window().live().framesPresented() > before);
+}
+
+void LiveFixture::pushThrough(int width, int height) {
+    // What the first one brings is told before the second one is taken.
+    for (int i = 0; i < 2; ++i) {
+        const auto before = window().live().statistics().framesOut;
+        feed.push(width, height);
+        QTRY_VERIFY(window().live().statistics().framesOut > before);
+    }
+    WindowFixture::flushEvents();
 }
 
 void LiveFixture::press(int key, Qt::KeyboardModifiers modifiers) {

@@ -12,10 +12,15 @@ constexpr Rgb kBehind{12, 34, 56};  ///< the fixture's background: what is seen 
 struct LiveFixture {
     /// With a factory of its own, `script` stays unused.
     explicit LiveFixture(const MakeLiveEngines& liveEngines = {});
+    ~LiveFixture();
+    LiveFixture(const LiveFixture&) = delete;
+    LiveFixture& operator=(const LiveFixture&) = delete;
     /// Starts, and pushes a frame until its picture is shown.
     void start();
     /// Pushes one frame and waits until the engine's picture of it is on the screen.
     void showNext(int width = 160, int height = 120);
+    /// Pushes a frame and waits until the window knows all that comes of it, be it no picture.
+    void pushThrough(int width = 160, int height = 120);
     void press(int key, Qt::KeyboardModifiers modifiers = {});
     [[nodiscard]] MainWindow& window() const { return *base.window; }
     [[nodiscard]] QColor shown() const { return base.shownColor(); }

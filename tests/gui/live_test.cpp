@@ -7,6 +7,7 @@
 #include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QSlider>
 #include <QTest>
 #include <QToolButton>
@@ -113,12 +114,12 @@ private Q_SLOTS:
         LiveFixture live;
         MainWindow& window = live.window();
         window.setMode(Mode::photo);
-        live.base.log.holdCutOut = true;
+        live.base.log.cutOut.close();
         window.openPhoto(PhotoSource::fromFile(live.base.photo));
         QTRY_COMPARE(live.base.log.cutOuts.load(), 1);
         live.press(Qt::Key_L, Qt::ControlModifier);
         live.showNext();
-        live.base.log.holdCutOut = false;
+        live.base.log.cutOut.open();
         QTRY_VERIFY(window.document().isOpen());
         QVERIFY(live.base.banner().contains("photo.png is open, under Photo"));
         QVERIFY(window.liveControl().mode() == Mode::live && window.live().isOn() && live.personShown());
@@ -216,10 +217,11 @@ private Q_SLOTS:
         QCOMPARE(document.undoStack().count(), 1);
         QWheelEvent wheel(QPointF(middle), viewport.mapToGlobal(QPointF(middle)), {}, {0, 120}, Qt::NoButton,
                           Qt::ShiftModifier, Qt::NoScrollPhase, false);
+        const QSignalSpy rested(&viewport, &Viewport::personLetGo);
         for (int i = 0; i < 3; ++i) QCoreApplication::sendEvent(&viewport, &wheel);
         QVERIFY(document.params().transform.scale > 1.1F);
         QCOMPARE(document.undoStack().count(), 2);
-        QTest::qWait(700);  // it has come to rest
+        QTRY_COMPARE(rested.count(), 1);
         QCoreApplication::sendEvent(&viewport, &wheel);
         QCOMPARE(document.undoStack().count(), 3);
     }

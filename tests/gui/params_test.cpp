@@ -32,7 +32,7 @@ void dragSlider(QSlider& slider, const std::vector<int>& values) {
     QTest::mousePress(&slider, Qt::LeftButton, {}, at(slider.value()));
     for (const int value : values) {
         QTest::mouseMove(&slider, at(value));
-        QTest::qWait(10);
+        QCoreApplication::processEvents();
     }
     QTest::mouseRelease(&slider, Qt::LeftButton, {}, at(values.back()));
 }

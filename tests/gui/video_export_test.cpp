@@ -45,7 +45,7 @@ struct ExportFixture : WindowFixture {
     void begin() { window->exportVideo(video, text(out)); }
     /// So slow that there is time to do something meanwhile.
     void beginSlowly() {
-        log.compositeMs = 200;
+        log.takeMs = 200;
         begin();
     }
     [[nodiscard]] QAction* action() const { return window->actions()[ActionId::exportVideo]; }
@@ -106,7 +106,7 @@ private Q_SLOTS:
         QTRY_VERIFY(fixture.banner().contains("Cancelled"));
         QVERIFY(!fixture.window->exporter().isBusy());
         QCOMPARE(fixture.folder.names(), before);
-        fixture.log.compositeMs = 0;
+        fixture.log.takeMs = 0;
         fixture.begin();
         QTRY_VERIFY(fixture.banner().contains("new.mp4"));
     }

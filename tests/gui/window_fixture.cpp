@@ -62,6 +62,13 @@ WindowFixture::WindowFixture(const MakeEngine& factory, const Startup& given)
 }
 
 // Shortcuts need an active window, and nobody else makes it so on a display without a window manager.
+void WindowFixture::flushEvents() {
+    bool arrived = false;
+    QMetaObject::invokeMethod(
+        qApp, [&] { arrived = true; }, Qt::QueuedConnection);  // behind all that
+    while (!arrived) QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
+}
+
 void WindowFixture::showWindow() {
     window->show();
     window->activateWindow();

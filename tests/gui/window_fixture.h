@@ -39,6 +39,8 @@ struct WindowFixture {
     /// The first action whose text contains `text`, in any menu.
     [[nodiscard]] QAction* menuAction(const QString& text) const;
     void showWindow();
+    /// Until everything that was said to the GUI thread so far has arrived there.
+    static void flushEvents();
 
     ScratchFolder folder, home;  ///< home has the settings
     EngineLog log;

@@ -13,7 +13,7 @@ template <typename Condition>
 bool eventually(Condition isSo, std::chrono::milliseconds most = std::chrono::seconds(20)) {
     for (const auto end = std::chrono::steady_clock::now() + most; !isSo();) {
         if (std::chrono::steady_clock::now() > end) return false;
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // paces
     }
     return true;
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <thread>
 #include <utility>
 
 #include "inference/core/error.h"
@@ -18,6 +17,7 @@ class ScriptedEngine final : public LiveEngine {
 public:
     explicit ScriptedEngine(LiveScript& script) : script_(script) {}
     [[nodiscard]] EngineInfo info() const override {
+        ++script_.asked;
         EngineInfo info{EngineKind::cpu, "Scripted engine", "", {}, script_.fineDetail};
         if (script_.lostDevice) info.name = "Scripted stand-in", info.reason = "The scripted device is lost.";
         if (script_.smallerInput) info.warnings.emplace_back("The input is smaller.");
@@ -27,7 +27,8 @@ public:
     [[nodiscard]] int slots() const override { return script_.slots; }
     bool submit(const Frame& frame, const CompositeParams& params) override {
         if (int(underWay_.size()) >= script_.slots) return false;
-        std::this_thread::sleep_for(std::chrono::milliseconds(script_.submitMs));
+        ++script_.submitting;
+        script_.submit.pass();
         ++script_.submitted;
         fine_ = params.fineDetail;
         underWay_.push_back({frame, params.background.kind == Background::Kind::transparent});
@@ -35,7 +36,7 @@ public:
         return true;
     }
     Output take() override {
-        std::this_thread::sleep_for(std::chrono::milliseconds(script_.takeMs));
+        script_.take.pass();
         if (script_.failTakes > 0) {
             --script_.failTakes;
             throw Error(ErrorCategory::engine, "The scripted engine broke: mend it.");
@@ -134,7 +135,10 @@ void FrameFeed::refuse(const std::string& sentence) {
 std::unique_ptr<FrameSource> FrameFeed::open() {
     {
         const std::scoped_lock lock(mutex_);
-        if (!refused_.empty()) throw Error(ErrorCategory::source, refused_);
+        if (!refused_.empty()) {
+            ++refusals_;
+            throw Error(ErrorCategory::source, refused_);
+        }
     }
     ++opened_;
     return std::make_unique<Source>(*this);

@@ -12,6 +12,7 @@
 
 #include "inference/engine/engine.h"
 #include "inference/media/frame_source.h"
+#include "tests/support/gate.h"
 
 namespace matte::test {
 
@@ -25,8 +26,10 @@ struct LiveScript {
     std::atomic<bool> smallerInput = false;                 ///< of the network: a warning says so
     std::atomic<bool> fineDetail = true;                    ///< is offered
     std::atomic<bool> lostDevice = false;                   ///< another engine has taken over, which can't be measured
-    std::atomic<int> submitMs = 0, takeMs = 0;
+    Gate submit, take;  ///< submit() and take() wait at them: a slow engine; open() both before its pipeline ends
+    std::atomic<int> submitting = 0;  ///< so many submit() have begun
     std::atomic<int> slots = 2;
+    std::atomic<int> asked = 0;      ///< info() was called so often
     std::atomic<int> rateSteps = 0;  ///< measureRates() was called so often; it takes three steps
 };
 
@@ -43,6 +46,7 @@ public:
     void lose(const std::string& sentence);    ///< the next read() throws Error(source), once
     void refuse(const std::string& sentence);  ///< open() throws Error(source) until the sentence is empty
     [[nodiscard]] int opened() const { return opened_; }
+    [[nodiscard]] int refusals() const { return refusals_; }
     [[nodiscard]] std::unique_ptr<FrameSource> open();
 
 private:
@@ -53,7 +57,7 @@ private:
     std::string lost_, refused_;
     bool ended_ = false;
     int pushed_ = 0;
-    std::atomic<int> opened_ = 0;
+    std::atomic<int> opened_ = 0, refusals_ = 0;
 };
 
 /// The how manyeth frame that was pushed a picture of the scripted engine shows; -1 when it is no such picture.

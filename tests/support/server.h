@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <mutex>
 #include <string>
@@ -44,12 +45,13 @@ public:
             const auto begin = std::chrono::steady_clock::now();
             for (std::size_t sent = 0; sent < bytes.size() && !stop.stop_requested();) {
                 const auto left = bytes.size() - sent;
-                std::this_thread::sleep_until(begin + over * sent / bytes.size());
+                std::this_thread::sleep_until(begin + over * sent / bytes.size());  // paces
                 const auto more =
                     ::send(client, bytes.data() + sent, over.count() ? std::min(piece, left) : left, MSG_NOSIGNAL);
                 if (more <= 0) break;
                 sent += std::size_t(more);
             }
+            sent_.set_value();
             std::mutex mutex;
             std::unique_lock lock(mutex);
             if (!hangsUp) std::condition_variable_any().wait(lock, stop, [] { return false; });
@@ -64,10 +66,14 @@ public:
     }
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
+    /// Until somebody has connected, and been given the whole file, or hung up. One thread.
+    void waitUntilSent() const { isSent_.wait(); }
     [[nodiscard]] std::string address() const { return "tcp://127.0.0.1:" + std::to_string(port_); }
 
 private:
     int socket_, port_ = 0;
+    std::promise<void> sent_;
+    std::future<void> isSent_ = sent_.get_future();
     std::jthread thread_;
 };
 

@@ -15,6 +15,7 @@
 #include "inference/media/capture/camera_list.h"
 #include "inference/media/capture/media_foundation/media_foundation_camera.h"
 #include "inference/media/image/jpeg_decoder.h"
+#include "tests/support/eventually.h"
 #include "tests/windows/fake_camera.h"
 
 namespace matte {
@@ -154,10 +155,10 @@ void picturesAreAsOldAsTheDriverSays() {
     const auto age = frame ? Clock::now() - frame->captured : 0ms;
     expect(age >= 300ms && age < 1300ms, "300 ms, and what reading it takes");
     camera.age = -50'0000;
-    std::this_thread::sleep_for(50ms);
-    (void)source->read({});
-    const auto next = source->read({});
-    expect(next && next->captured <= Clock::now(), "nothing comes from the future");
+    for (int i = 0; i < 10; ++i) {  // some of them the driver has sent since
+        const auto next = source->read({});
+        expect(next && next->captured <= Clock::now(), "nothing comes from the future");
+    }
 }
 
 void rgbIsTurnedUpright() {
@@ -224,8 +225,9 @@ void nothingHangs() {
     camera.isSilent = true;
     const auto cancelled = [&] {
         std::stop_source stop;
+        const int before = camera.asked;
         const std::jthread later([&] {
-            std::this_thread::sleep_for(300ms);
+            expect(test::eventually([&] { return camera.asked > before; }), "it is asked");
             stop.request_stop();
         });
         return refusal([&] { (void)open(camera, vga(), stop.get_token()); });
@@ -234,9 +236,8 @@ void nothingHangs() {
     expect(camera.opened == 0, "a silent camera that nobody waits for is closed");
     expect(refusal([&] { (void)open(camera, vga()); }).find("does not start") != std::string::npos, "silence is told");
     camera.hangs = 60s;
-    const auto begun = Clock::now();
     expectText(cancelled(), "cancelled");
-    expect(Clock::now() - begun < 30s, "a driver that hangs is left behind");
+    expect(camera.answered < camera.asked, "a driver that hangs is left behind");
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ public:
 
 private:
     void send(const std::stop_token& stop) {
-        for (; !stop.stop_requested(); std::this_thread::sleep_for(std::chrono::milliseconds(10))) {
+        for (; !stop.stop_requested(); std::this_thread::sleep_for(std::chrono::milliseconds(10))) {  // paces
             const std::lock_guard lock(mutex_);
             if (!source_) return;
             if (const HRESULT fault = camera_.fault; FAILED(fault)) {
@@ -203,7 +203,9 @@ public:
     explicit Activate(FakeCamera& camera) : camera_(camera) {}
 
     STDMETHODIMP ActivateObject(REFIID wanted, void** answer) override {
-        std::this_thread::sleep_for(camera_.hangs.load());
+        ++camera_.asked;
+        std::this_thread::sleep_for(camera_.hangs.load());  // paces: a driver that no stop reaches
+        ++camera_.answered;
         if (const HRESULT fault = camera_.openFault; FAILED(fault)) return fault;
         if (!source_) source_.Attach(new Source(camera_));
         return source_->QueryInterface(wanted, answer);

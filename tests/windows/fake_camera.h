@@ -33,7 +33,8 @@ struct FakeCamera {
     std::atomic<std::size_t> missing{0};             ///< so many bytes less arrive
     std::atomic<std::chrono::milliseconds> hangs{};  ///< so long opening takes
 
-    std::atomic<int> opened{0};  ///< sources that were made and not shut down
+    std::atomic<int> opened{0};              ///< sources that were made and not shut down
+    std::atomic<int> asked{0}, answered{0};  ///< so often opening has begun, and ended
 };
 
 /// As Windows lists it. `camera` outlives it.

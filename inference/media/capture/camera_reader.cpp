@@ -27,9 +27,10 @@ std::chrono::milliseconds stallTime(double rate) {
     return std::chrono::milliseconds(std::int64_t(std::clamp(five, 3000.0, 10'000.0)));
 }
 
-CameraReader::CameraReader(std::string name, const CaptureChoice& wanted, PixelMemory memory)
+CameraReader::CameraReader(std::string name, const CaptureChoice& wanted, PixelMemory memory, Patience patience)
     : name_(std::move(name)),
       memory_(memory),
+      patience_(std::move(patience)),
       pool_(kFrames, memory),
       decodedPool_(kFrames, memory),
       rate_(wanted.rate),
@@ -153,7 +154,7 @@ void CameraReader::waitUntilReady(std::chrono::milliseconds most, const std::sto
 
 std::optional<Frame> CameraReader::read(const std::stop_token& stop) {
     // One time for all that arrives: a camera whose pictures are all damaged must not look busy for ever.
-    const auto until = Clock::now() + (hasRead_ ? stallTime(rate_) : kFirstFrameTime);
+    const auto until = Clock::now() + (hasRead_ ? patience_(rate_) : kFirstFrameTime);
     for (bool sawDamaged = false;; sawDamaged = true) {
         const auto left = std::max(Clock::duration::zero(), until - Clock::now());
         try {

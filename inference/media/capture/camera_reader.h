@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -22,9 +23,16 @@
 
 namespace matte {
 
+/// How long a camera may be silent at that rate: five frames, at least three seconds. Where it is dark, cameras give
+/// one or two frames a second whatever rate was agreed on, and one that is opened again for it would never show any.
+std::chrono::milliseconds stallTime(double rate);
+
 class CameraReader {
 public:
-    CameraReader(std::string name, const CaptureChoice& wanted, PixelMemory memory);
+    /// How long a camera of that rate may be silent, once a first picture was read.
+    using Patience = std::function<std::chrono::milliseconds(double rate)>;
+
+    CameraReader(std::string name, const CaptureChoice& wanted, PixelMemory memory, Patience patience = stallTime);
 
     // The camera's thread.
 
@@ -49,7 +57,7 @@ public:
     /// Waits until the first picture has come; throws Error(source) when the camera was lost before, or took longer,
     /// Cancelled when `stop` was asked for.
     void waitUntilReady(std::chrono::milliseconds most, const std::stop_token& stop);
-    /// As FrameSource::read. Silence counts as a loss after stallTime(), the first time after some seconds, and so do
+    /// As FrameSource::read. Silence counts as a loss after `patience`, the first time after some seconds, and so do
     /// pictures of which not one can be read in that time.
     std::optional<Frame> read(const std::stop_token& stop);
 
@@ -71,6 +79,7 @@ private:
 
     const std::string name_;
     const PixelMemory memory_;
+    const Patience patience_;
     FramePool pool_;  // the camera's thread takes raw frames from it, or the reader decoded ones
     FramePool decodedPool_;
     Mailbox<Arrival> arrivals_;
@@ -94,9 +103,5 @@ private:
     std::unique_ptr<H264Decoder>
         h264_;  // while that is what comes; its thread then puts the arrivals, so it ends first
 };
-
-/// How long a camera may be silent at that rate: five frames, at least three seconds. Where it is dark, cameras give
-/// one or two frames a second whatever rate was agreed on, and one that is opened again for it would never show any.
-std::chrono::milliseconds stallTime(double rate);
 
 }  // namespace matte

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The live network switched from implementation to implementation while frames run: the same mattes, nothing loaded
 // before it is chosen, and the product's engine where an implementation fails or is too slow.
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <future>
-#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "inference/backends/create_engine.h"
 #include "inference/baselines/live/baseline_selector.h"
 #include "inference/core/error.h"
+#include "tests/support/gate.h"
 #include "tests/support/model_file.h"
 #include "tests/support/scene.h"
 #include "tests/support/scripted_live.h"
@@ -21,7 +23,8 @@ constexpr Size kFrame{96, 64};
 
 /// What the test's own implementations do.
 struct Wish {
-    std::atomic<bool> fail = false, giveNan = false, stall = false;
+    std::atomic<bool> fail = false, giveNan = false;
+    test::Gate run;  ///< a run waits at it
     std::atomic<int> made = 0, runs = 0;
     std::atomic<double> msAPixel = 0;  ///< that it says it took; 0: what it did take
 } wish;
@@ -35,10 +38,7 @@ public:
     void configure(Size size) override { inner_->configure(size); }
     RunReport run(std::span<const float> input, std::span<float> alpha) override {
         ++wish.runs;
-        while (wish.stall) {
-            if (stop_.stop_requested()) throw Cancelled{};
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
+        if (!wish.run.pass(stop_)) throw Cancelled{};
         if (wish.fail) throw Error(ErrorCategory::engine, "The test's method broke: mend it.");
         RunReport report = inner_->run(input, alpha);
         if (wish.giveNan) alpha[alpha.size() / 2] = NAN;
@@ -105,7 +105,8 @@ private:
 class ImplementationSwitching : public testing::Test {
 protected:
     ImplementationSwitching() {
-        wish.fail = wish.giveNan = wish.stall = false;
+        wish.fail = wish.giveNan = false;
+        wish.run.open();
         wish.made = wish.runs = 0;
         wish.msAPixel = 0;
     }
@@ -367,10 +368,10 @@ TEST_F(ImplementationSwitching, ASlowMethodIsNotWaitedForOnceAnotherIsChosen) {
     SelectedQueue engine(product(), setup(), implementations_);
     for (const Implementation* next :
          {static_cast<const Implementation*>(nullptr), &implementationNamed("cpu-parallel")}) {
-        wish.stall = false;
+        wish.run.open();
         implementations_->choose(&kTold);
         ASSERT_TRUE(showUntilRunning(engine, &kTold));
-        wish.stall = true;
+        wish.run.close();
         engine.submit(frameOf(number_++), {});
         implementations_->choose(next);
         EXPECT_TRUE(engine.take().matteUsable());
@@ -387,7 +388,7 @@ TEST_F(ImplementationSwitching, AMethodThatIsMeasuredForLongIsGivenUpOnceAnother
         while (wish.runs == before && std::chrono::steady_clock::now() < end) show(*engine);
         EXPECT_GT(wish.runs, before);
     };
-    wish.stall = true;  // a run ends only when it is stopped
+    wish.run.close();  // a run ends only when it is stopped
     implementations_->choose(&kTold);
     showUntilMeasured();
     implementations_->choose(&implementationNamed("cpu-parallel"));
@@ -398,19 +399,19 @@ TEST_F(ImplementationSwitching, AMethodThatIsMeasuredForLongIsGivenUpOnceAnother
     showUntilMeasured();
     implementations_->choose(nullptr);
     EXPECT_TRUE(showUntilRunning(*engine, nullptr));
-    wish.stall = false;
+    wish.run.open();
     implementations_->choose(&kTold);
     EXPECT_TRUE(showUntilRunning(*engine, &kTold)) << "what was given up is built anew";
     EXPECT_EQ(implementations_->status().problem, "");
 
     implementations_->choose(nullptr);
     EXPECT_TRUE(showUntilRunning(*engine, nullptr));
-    wish.stall = true;
+    wish.run.close();
     implementations_->choose(&kTold);
     showUntilMeasured();
     const auto gone = std::async(std::launch::async, [&] { engine.reset(); });
     EXPECT_EQ(gone.wait_for(std::chrono::seconds(60)), std::future_status::ready);
-    wish.stall = false;
+    wish.run.open();
 }
 
 TEST_F(ImplementationSwitching, FramesUnderWayAreBegunAgainAndStayInOrder) {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A source that is lost comes back by itself, people are told once, and the numbers go on.
-#include <atomic>
+#include <chrono>
 #include <deque>
+#include <functional>
+#include <future>
+#include <latch>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "inference/core/error.h"
 #include "inference/media/resuming_source.h"
+#include "tests/support/paced.h"
 
 namespace matte {
 namespace {
@@ -41,7 +45,8 @@ Error gone(const char* sentence = "It was unplugged.") {
 struct Script {
     std::deque<std::function<std::unique_ptr<FrameSource>()>> answers;
     std::vector<std::string> told;
-    std::vector<Clock::time_point> attempts;
+    int attempts = 0;
+    ResumingSource::Delay delay = [](std::chrono::milliseconds) { return 1ms; };
 
     void frames(int count, const std::optional<Error>& then) {
         answers.emplace_back([=] { return std::make_unique<ShortSource>(count, then); });
@@ -52,12 +57,12 @@ struct Script {
     ResumingSource source() {
         return ResumingSource(
             [this](const std::stop_token&) {
-                attempts.push_back(Clock::now());
+                ++attempts;
                 const auto answer = answers.front();
                 answers.pop_front();
                 return answer();
             },
-            [this](const std::string& sentence) { told.push_back(sentence); });
+            [this](const std::string& sentence) { told.push_back(sentence); }, delay);
     }
 };
 
@@ -89,59 +94,74 @@ TEST(ResumingSource, WaitsForASourceThatIsNotThereYet) {
 }
 
 TEST(ResumingSource, TriesSoonAndThenEverySecond) {
+    std::vector<std::chrono::milliseconds> pauses{retryDelay(0ms)};
+    while (pauses.size() < 5) pauses.push_back(retryDelay(pauses.back()));
+    EXPECT_EQ(pauses, (std::vector{125ms, 250ms, 500ms, 1000ms, 1000ms}));
+}
+
+TEST(ResumingSource, APauseFollowsFromTheOneBeforeAndTheFirstFromNone) {
     Script script;
-    for (int i = 0; i < 5; ++i) script.refusal(gone());
+    std::vector<std::chrono::milliseconds> before;
+    script.delay = [&](std::chrono::milliseconds last) {
+        before.push_back(last);
+        return last + 1ms;
+    };
+    for (int i = 0; i < 3; ++i) script.refusal(gone());
+    script.frames(1, gone());
+    script.refusal(gone());
     script.frames(1, std::nullopt);
     auto source = script.source();
-    ASSERT_TRUE(source.read({}));
-    const std::vector<std::chrono::milliseconds> least{125ms, 250ms, 500ms, 1000ms, 1000ms};
-    for (std::size_t i = 0; i < least.size(); ++i) {
-        const auto pause = script.attempts[i + 1] - script.attempts[i];
-        EXPECT_GE(pause, least[i]) << i;
-        EXPECT_LT(pause, least[i] + 900ms) << i;
-    }
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(source.read({}));
+    EXPECT_EQ(before, (std::vector{0ms, 1ms, 2ms, 0ms, 1ms}));
 }
 
 TEST(ResumingSource, AReturnEndsThePause) {
     Script script;
+    script.delay = [](std::chrono::milliseconds) { return 1h; };
     for (int i = 0; i < 5; ++i) script.refusal(gone());
     script.frames(1, std::nullopt);
     auto source = script.source();
-    std::atomic<bool> done{false};
-    const std::jthread plugger([&] {
-        while (!done) {
-            source.retryNow();
-            std::this_thread::sleep_for(5ms);
-        }
-    });
-    const auto begin = Clock::now();
+    const std::jthread plugger = test::every(5ms, [&] { source.retryNow(); });
     EXPECT_TRUE(source.read({}));
-    done = true;
-    EXPECT_LT(Clock::now() - begin, 2s) << "the pauses alone are nearly 3 seconds";
+    EXPECT_EQ(script.attempts, 6);
 }
 
 TEST(ResumingSource, StopsWhileItWaits) {
-    ResumingSource source([](const std::stop_token&) -> std::unique_ptr<FrameSource> { throw gone(); }, nullptr);
+    std::promise<void> waits;
+    int attempts = 0;
+    ResumingSource source(
+        [&](const std::stop_token&) -> std::unique_ptr<FrameSource> {
+            ++attempts;
+            throw gone();
+        },
+        nullptr,
+        [&](std::chrono::milliseconds) {
+            waits.set_value();  // a second attempt would end the test
+            return 1h;
+        });
     std::stop_source stop;
     const std::jthread asker([&] {
-        std::this_thread::sleep_for(600ms);
+        waits.get_future().wait();
         stop.request_stop();
     });
-    const auto begin = Clock::now();
     EXPECT_FALSE(source.read(stop.get_token()));
-    EXPECT_LT(Clock::now() - begin, 1500ms);
+    EXPECT_EQ(attempts, 1);
 }
 
 TEST(ResumingSource, StopsWhileTheSourceStarts) {
+    std::promise<void> starts;
     ResumingSource source(
-        [](const std::stop_token& stop) -> std::unique_ptr<FrameSource> {
-            while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+        [&](const std::stop_token& stop) -> std::unique_ptr<FrameSource> {
+            std::latch stopped(1);
+            const std::stop_callback wake(stop, [&] { stopped.count_down(); });
+            starts.set_value();
+            stopped.wait();
             throw Cancelled{};
         },
         nullptr);
     std::stop_source stop;
     const std::jthread asker([&] {
-        std::this_thread::sleep_for(20ms);
+        starts.get_future().wait();
         stop.request_stop();
     });
     EXPECT_FALSE(source.read(stop.get_token()));

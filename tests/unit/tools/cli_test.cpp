@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <csignal>
 #include <span>
-#include <thread>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "inference/media/image/image_file.h"
+#include "tests/support/eventually.h"
 #include "tests/support/model_file.h"
 #include "tests/support/picture_file.h"
 #include "tests/support/program.h"
@@ -382,7 +382,7 @@ TEST_F(Cli, StopsCleanlyWhenInterrupted) {
     Names words{MATTE_CLI, "image", "-o", at("out"), "--model", model(), "--engine", "cpu", "--json"};
     for (int i = 0; i < kPictures; ++i) words.push_back(picture(std::to_string(i) + ".png", {900, 700}));
     test::Program program(words);
-    while (!fs::exists(at("out/0-cutout.png"))) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    ASSERT_TRUE(test::eventually([&] { return fs::exists(at("out/0-cutout.png")); }));
     program.send(SIGINT);
     const Outcome outcome = program.wait();
     EXPECT_EQ(outcome.exitCode, 130) << outcome.err;

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <thread>
 
 #include <gtest/gtest.h>
 #include <linux/videodev2.h>
@@ -19,7 +18,6 @@
 namespace matte {
 namespace {
 
-using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 using test::eventually;
 
@@ -43,6 +41,8 @@ public:
         hasNews_ = true;
     }
     [[nodiscard]] int written() const { return written_; }
+    /// So often the camera asked who reads, which it does before it writes.
+    [[nodiscard]] int rounds() const { return rounds_; }
     [[nodiscard]] std::vector<std::uint8_t> lastFrame() {
         const std::scoped_lock lock(mutex_);
         return frame_;
@@ -97,6 +97,7 @@ public:
             case VIDIOC_SUBSCRIBE_EVENT: return device.tellsReaders ? 0 : -EINVAL;
             case VIDIOC_DQEVENT: {
                 const std::scoped_lock lock(mutex_);
+                ++rounds_;
                 if (!hasNews_) return -ENOENT;
                 hasNews_ = false;
                 auto& event = *static_cast<v4l2_event*>(argument);
@@ -112,7 +113,7 @@ private:
     std::mutex mutex_;
     std::vector<fs::path> files_;
     std::vector<std::uint8_t> frame_;
-    std::atomic<int> written_ = 0;
+    std::atomic<int> written_ = 0, rounds_ = 0;
     std::uint32_t readers_ = 0;
     bool hasNews_ = false;
 };
@@ -140,7 +141,8 @@ TEST(LoopbackCamera, ShowsWhatIsShownToWhoeverReads) {
     EXPECT_FALSE(camera->isWatched());
 
     camera->show(plain(255).view());
-    std::this_thread::sleep_for(100ms);
+    const int rounds = module.rounds();
+    ASSERT_TRUE(eventually([&] { return module.rounds() >= rounds + 3; }));
     EXPECT_EQ(module.written(), 1) << "nobody reads";
 
     module.setReaders(1);

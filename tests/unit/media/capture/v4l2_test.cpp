@@ -20,7 +20,6 @@
 namespace matte {
 namespace {
 
-using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
 struct Answer {
@@ -79,7 +78,8 @@ public:
     void unmap(void*, std::size_t) override { --mapped; }
     int wait(int, int milliseconds) override {
         if (waitFault != 0) return waitFault;
-        std::this_thread::sleep_for(std::chrono::milliseconds(silent ? milliseconds : 5));
+        // As a driver's poll() does: for a picture, or as long as it may.
+        std::this_thread::sleep_for(std::chrono::milliseconds(silent ? milliseconds : 5));  // paces
         return silent ? 0 : 1;
     }
     int control(int file, unsigned long request, void* argument) override {
