@@ -18,7 +18,7 @@ class MattingPass {
 public:
     MattingPass(std::shared_ptr<const CudaWeights> weights, CudaNetwork::Choose choose);
 
-    /// For pictures of the size `picture`, which the network sees at `input`. `filtered`: run() is to filter the matte.
+    /// For pictures of the size `picture`, which the network gets at `input`. `filtered`: run() is to filter the matte.
     /// Allocates and waits where sizes are new.
     void prepare(Size picture, Size input, bool filtered = false);
     /// Changes whenever a graph that was recorded before would use memory that is gone.
