@@ -48,7 +48,8 @@ void serve(Exchange& shared, const std::function<std::unique_ptr<FrameSource>(st
         source = open(left);
         made.info = source->info();
     });
-    for (Exchange::Question question; isOpen;) {
+    if (!isOpen) return;
+    for (Exchange::Question question;;) {
         shared.questions.take(question, left);
         answer([&](Answer& made) { made.frame = source->read(left); });
     }
