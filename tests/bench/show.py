@@ -14,7 +14,11 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("tests/bench/results", "inference/baselines/results")
+FOLDERS = (
+    "tests/bench/results",
+    "inference/baselines/results",
+    "inference/training/experiments",
+)
 
 
 def read(path):
