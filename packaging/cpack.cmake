@@ -1,6 +1,7 @@
 # Packages: a .deb whose library dependencies are read from the programs, and a .tar.gz, each with its SHA-256.
 # copyright names the licences of everything that a package carries.
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/packaging/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/packaging/copyright
+  ${PROJECT_SOURCE_DIR}/packaging/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_PACKAGE_NAME matte)

@@ -53,7 +53,7 @@ matte::MakeLiveEngines liveEngines(const matte::CommandLine& line,
         matte::LiveEngines engines = matte::makeLiveEngines(named, options);
         const matte::EngineKind kind = engines.first->info().kind;
         const std::string model = named.empty() && kind == matte::EngineKind::cpu ? matte::kLiteModel : named;
-        const matte::baselines::Product product{[model] { return loadModel(model); }, options, kind};
+        const matte::baselines::Product product{[model] { return loadModel(model); }, options};
         engines.selector = std::make_unique<matte::baselines::BaselineSelector>(product, implementations);
         return engines;
     };

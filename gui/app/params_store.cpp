@@ -10,7 +10,7 @@ namespace matte {
 
 namespace {
 
-/// What a file that doesn't say means: until version 2 a new CompositeParams's edge was harder, and it stays as it was.
+/// What a file that doesn't say means: until version 2 a new CompositeParams had a harder edge, and it stays as it was.
 float usualSoftness(const StoredValues& from) {
     constexpr int kSince = 3;
     return from.version(kSince) < kSince ? 0.6F : CompositeParams{}.softness;

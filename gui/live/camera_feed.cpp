@@ -87,7 +87,9 @@ void CameraFeed::work(const std::stop_token& stop, int run) {
 void CameraFeed::feed(VirtualCamera& camera, const std::stop_token& stop) {
     bool wasWatched = false;
     while (!stop.stop_requested() && camera.problem().empty()) {
-        const bool changed = pictures_.take(live_, kPoll, stop);
+        LiveSession::Live newest;
+        const bool changed = pictures_.take(newest, kPoll, stop);
+        if (changed) live_ = std::move(newest);
         const bool isWatched = isWatched_ = camera.isWatched();
         if (isWatched && (changed || !wasWatched)) show(camera, live_);
         wasWatched = isWatched;

@@ -27,7 +27,7 @@ ParamKeys::ParamKeys(Document& document, const Actions& actions, QObject* parent
     on(ActionId::detail, ParamControl::detail, [](CompositeParams& params) { params.fineDetail = !params.fineDetail; });
     on(ActionId::cleanEdges, ParamControl::decontaminate,
        [](CompositeParams& params) { params.decontaminate = !params.decontaminate; });
-    on(ActionId::steady, ParamControl::temporalSmoothing,
+    on(ActionId::temporalSmoothing, ParamControl::temporalSmoothing,
        [this](CompositeParams& params) { turn(params.temporalSmoothing, temporalSmoothing_); });
     on(ActionId::wrap, ParamControl::lightWrap,
        [this](CompositeParams& params) { turn(params.lightWrap, lightWrap_); });

@@ -24,8 +24,8 @@ QString stepName(ParamControl control, MirrorOf mirrorOf) {
             return mirrorOf == MirrorOf::cameras ? Document::tr("Camera's Mirror") : Document::tr("Video's Mirror");
         case ParamControl::scale: return Document::tr("Person's Size");
         case ParamControl::position: return Document::tr("Person's Place");
-        case ParamControl::temporalSmoothing: return Document::tr("Temporal smoothing");
-        case ParamControl::smallRegions: return Document::tr("Small regions");
+        case ParamControl::temporalSmoothing: return Document::tr("Temporal Smoothing");
+        case ParamControl::smallRegions: return Document::tr("Small Regions");
         case ParamControl::nearest: return Document::tr("Nearest Person");
         case ParamControl::detail: return Document::tr("Fine Detail");
         case ParamControl::profile: return Document::tr("Profile");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Document: the open photo, its CompositeParams, and the steps by which the CompositeParams came about. GUI thread.
+// Document: the open photo, its CompositeParams, and the steps by which they came about. GUI thread.
 #pragma once
 
 #include <QObject>
@@ -50,7 +50,7 @@ public:
 
     /// Changes the parameters as an undo step; merged with the last one while the same gesture goes on.
     void edit(const CompositeParams& params, ParamControl control);
-    /// edit() of the parameters that `change` makes of the present one.
+    /// edit() of the parameters that `change` makes of the present ones.
     template <typename Change>
     void edit(ParamControl control, Change change) {
         CompositeParams params = params_;
@@ -82,12 +82,12 @@ public:
         mirrorOf_ = of;
         apply(params);
     }
-    /// Takes over a photo; the parameters stays, the steps are forgotten.
+    /// Takes over a photo; the parameters stay, the steps are forgotten.
     void setPhoto(const OpenedPhoto& photo);
 
 Q_SIGNALS:
     void paramsChanged(const matte::CompositeParams& params);
-    /// A step, or its undoing, mirrored a kind of source or no longer; the parameters has it when that kind is the
+    /// A step, or its undoing, mirrored a kind of source or no longer; the parameters have it when that kind is the
     /// present one.
     void mirrorTurned(matte::MirrorOf of, bool mirrored);
 

@@ -96,7 +96,7 @@ void TimingOverlay::refresh() {
 /// What the report says of all frames is of some before the overlay was shown too, for the first seconds.
 void TimingOverlay::compare() {
     const LiveStatistics& statistics = view_.report.statistics;
-    if (statistics.frame.ms.samples < remembered_) {  // another engine, or method: what was before is no comparison
+    if (statistics.frame.ms.samples < remembered_) {  // another engine or implementation: no comparison
         withIt_.clear();
         cost_.frameOnMs = cost_.frameOffMs = 0;
     }

@@ -88,7 +88,7 @@ void Banner::showText(const QString& sentence, bool error, const QString& file) 
 
 void Banner::dismiss() {
     hideLater_.stop();
-    if (isHidden()) return;
+    if (isHidden() || (!untilClosed_.isEmpty() && text() == untilClosed_)) return;
     hide();
     Q_EMIT closed();
     if (isHidden() && !untilClosed_.isEmpty()) showError(untilClosed_);

@@ -91,7 +91,7 @@ constexpr Row kRows[] = {
     {ActionId::trace, MATTE_TR("&Record a Trace"), "", "Ctrl+T", MATTE_TR("Start or stop writing down what each thread does, for Perfetto"), checkable, live},
     {ActionId::saveStatistics, MATTE_TR("Save the S&tatistics…"), "", "", MATTE_TR("Save what the timing shows, as JSON or CSV"), plain, live},
     {ActionId::mirror, MATTE_TR("&Mirror"), "", "M", MATTE_TR("Turn mirroring on or off"), plain, live},
-    {ActionId::steady, MATTE_TR("&Temporal Smoothing"), "", "T", MATTE_TR("Turn temporal smoothing on or off"), plain, live},
+    {ActionId::temporalSmoothing, MATTE_TR("&Temporal Smoothing"), "", "T", MATTE_TR("Turn temporal smoothing on or off"), plain, live},
     {ActionId::smallRegions, MATTE_TR("Remove &Small Regions"), "", "K", MATTE_TR("Turn the removal of small regions on or off"), plain, live},
     {ActionId::nearest, MATTE_TR("&Nearest Person Only"), "", "N", MATTE_TR("Keep the nearest person only, or everybody"), plain, live},
     {ActionId::detail, MATTE_TR("&Fine Detail"), "", "H", MATTE_TR("Turn fine detail, as of photos, on or off"), plain, detail},

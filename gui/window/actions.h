@@ -49,7 +49,7 @@ enum class ActionId {
     trace,
     saveStatistics,
     mirror,
-    steady,
+    temporalSmoothing,
     smallRegions,
     nearest,
     detail,

@@ -19,10 +19,10 @@ CompactWindow::CompactWindow(QMainWindow& window, const QList<QWidget*>& surroun
     picture_.parentWidget()->installEventFilter(this);  // to which the page over the picture leaves its clicks
 }
 
-void CompactWindow::setBare(bool bare) {
-    if (bare == bare_) return;
-    bare_ = bare;
-    if (bare) {
+void CompactWindow::setCompact(bool compact) {
+    if (compact == compact_) return;
+    compact_ = compact;
+    if (compact) {
         hidden_.clear();
         for (QWidget* part : surround_) {
             if (part->isHidden()) continue;
@@ -35,10 +35,10 @@ void CompactWindow::setBare(bool bare) {
     }
 }
 
-void CompactWindow::setFullScreen(bool on, bool bare) {
+void CompactWindow::setFullScreen(bool on, bool compact) {
     if (corner_) setCorner(false);
     if (on && !window_.isFullScreen()) windowed_ = window_.saveGeometry();
-    setBare(on && bare);
+    setCompact(on && compact);
     window_.setWindowState(window_.windowState().setFlag(Qt::WindowFullScreen, on));
 }
 
@@ -53,7 +53,7 @@ void CompactWindow::setCorner(bool on) {
         leastPicture_ = canvas->minimumSize();
     }
     corner_ = on;
-    setBare(on);
+    setCompact(on);
     canvas->setMinimumSize(on ? kLeastCorner : leastPicture_);
     window_.setWindowFlag(Qt::FramelessWindowHint, on);
     window_.setWindowFlag(Qt::WindowStaysOnTopHint, on);

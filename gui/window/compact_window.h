@@ -14,7 +14,7 @@ public:
     /// `surround` is what is hidden; `picture`, and what its parent lays over it, moves the small window when it is
     /// dragged.
     CompactWindow(QMainWindow& window, const QList<QWidget*>& surround, QWidget& picture);
-    void setFullScreen(bool on, bool bare);
+    void setFullScreen(bool on, bool compact);
     void setCorner(bool on);
     [[nodiscard]] bool inCorner() const { return corner_; }
     /// The geometry to remember: the large window's.
@@ -30,7 +30,7 @@ protected:
     bool eventFilter(QObject* object, QEvent* event) override;
 
 private:
-    void setBare(bool bare);
+    void setCompact(bool compact);
 
     QMainWindow& window_;
     QList<QWidget*> surround_, hidden_;
@@ -38,7 +38,7 @@ private:
     QByteArray geometry_;  ///< of the large window, while there is the small one
     QByteArray windowed_;  ///< before it filled the screen
     QSize leastPicture_;
-    bool bare_ = false, corner_ = false;
+    bool compact_ = false, corner_ = false;
 };
 
 }  // namespace matte

@@ -74,7 +74,7 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
                                     : [](const std::stop_token& stop) { return openVirtualCamera(stop); },
           this)),
       exporter_(new VideoExporter(startup.makeVideoEngines, this)),
-      bare_(new CompactWindow(*this, bars_->parts() + QList<QWidget*>{panel_, status_}, canvas_->viewport())),
+      compact_(new CompactWindow(*this, bars_->parts() + QList<QWidget*>{panel_, status_}, canvas_->viewport())),
       models_(startup.models) {
     if (startup.keepSettings) {
         settingsFile_ = std::make_unique<SettingsFile>(
@@ -187,7 +187,7 @@ void MainWindow::setMode(Mode mode) {
     const bool photo = mode == Mode::photo;
     photoAwaited_ = photoAwaited_ && photo;
     if (photo) actions_[ActionId::corner]->setChecked(false);
-    if (photo && isFullScreen()) bare_->setFullScreen(true, false);
+    if (photo && isFullScreen()) compact_->setFullScreen(true, false);
     liveControl_->setMode(mode);
     bars_->setMode(mode);
     panel_->setMode(mode);
@@ -338,7 +338,7 @@ void MainWindow::cancelOrClose() {
         cancel();
     } else if (canvas_->banner().isVisible()) {
         canvas_->banner().acknowledge();
-    } else if (bare_->inCorner()) {
+    } else if (compact_->inCorner()) {
         actions_[ActionId::corner]->trigger();
     } else if (isFullScreen()) {
         actions_[ActionId::fullScreen]->trigger();
@@ -356,7 +356,7 @@ void MainWindow::showAbout() {
 
 /// What is to be remembered.
 Settings MainWindow::settingsNow() {
-    settings_.geometry = bare_->geometry();
+    settings_.geometry = compact_->geometry();
     settings_.params = wantedParams();
     settings_.theme = theme_.choice();
     settings_.panelVisible = actions_[ActionId::panel]->isChecked();

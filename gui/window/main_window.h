@@ -91,7 +91,7 @@ public:
     [[nodiscard]] Profiles& profiles() { return *profiles_; }
     [[nodiscard]] VideoExporter& exporter() { return *exporter_; }
     [[nodiscard]] Snapshots& snapshots() { return *snapshots_; }
-    [[nodiscard]] CompactWindow& bare() { return *bare_; }
+    [[nodiscard]] CompactWindow& compact() { return *compact_; }
 
     /// Of the photos; without a name until it is made.
     [[nodiscard]] const EngineInfo& engine() const { return engine_; }
@@ -193,7 +193,7 @@ private:
     Snapshots* snapshots_;
     CameraFeed* feed_;
     VideoExporter* exporter_;
-    CompactWindow* bare_;
+    CompactWindow* compact_;
     std::unique_ptr<SettingsFile> settingsFile_;  ///< none: they are not kept
     Showing showing_ = Showing::result;
     const std::vector<std::filesystem::path> models_;

@@ -43,10 +43,11 @@ void MainWindow::connectLive() {
     });
     connect(actions_[ActionId::corner], &QAction::toggled, this, [this](bool small) {
         if (small) actions_[ActionId::fullScreen]->setChecked(false);
-        bare_->setCorner(small);
+        compact_->setCorner(small);
     });
-    connect(bare_, &CompactWindow::left, this, [this] { panel_->setVisible(actions_[ActionId::panel]->isChecked()); });
-    connect(bare_, &CompactWindow::leaveWanted, this, [this] { actions_[ActionId::corner]->setChecked(false); });
+    connect(compact_, &CompactWindow::left, this,
+            [this] { panel_->setVisible(actions_[ActionId::panel]->isChecked()); });
+    connect(compact_, &CompactWindow::leaveWanted, this, [this] { actions_[ActionId::corner]->setChecked(false); });
     canvas_->timing().setReport([this] { return report(); });
     if (!implementations_) return;
     auto* row = new ImplementationRow(implementations_);

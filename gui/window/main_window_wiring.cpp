@@ -91,7 +91,7 @@ void MainWindow::connectView() {
     on(ActionId::nextView, [this] { setShowing(Showing(int(showing_) % int(Showing::original) + 1)); });
     on(ActionId::fullScreen, [this](bool whole) {
         actions_[ActionId::corner]->setChecked(false);
-        bare_->setFullScreen(whole, liveControl_->mode() == Mode::live);
+        compact_->setFullScreen(whole, liveControl_->mode() == Mode::live);
     });
     connect(actions_[ActionId::split], &QAction::toggled, &viewport, &Viewport::setSplitVisible);
     connect(actions_[ActionId::panel], &QAction::toggled, panel_, &QWidget::setVisible);

@@ -107,7 +107,7 @@ void WindowBars::buildMenus(QMainWindow& window, const Actions& actions) {
     auto* edit = window.menuBar()->addMenu(tr("&Edit"));
     edit->addActions({actions[Id::undo], actions[Id::redo]});
     edit->addSeparator();
-    edit->addActions({actions[Id::cleanEdges], actions[Id::wrap], actions[Id::mirror], actions[Id::steady],
+    edit->addActions({actions[Id::cleanEdges], actions[Id::wrap], actions[Id::mirror], actions[Id::temporalSmoothing],
                       actions[Id::smallRegions], actions[Id::nearest], actions[Id::detail]});
     edit->addSeparator();
     edit->addActions({actions[Id::resetTransform], actions[Id::resetParams]});

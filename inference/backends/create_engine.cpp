@@ -65,8 +65,10 @@ LiveEngines createLiveEngines(UNet network, const EngineOptions& options) {
 }
 
 LiveEngines makeLiveEngines(const std::string& model, EngineOptions options) {
-    if (model.empty()) options.cpuNetwork = [] { return loadNetwork(kLiteModel); };
-    return createLiveEngines(loadNetwork(model), options);
+    if (!model.empty()) return createLiveEngines(loadNetwork(model), options);
+    options.cpuNetwork = [] { return loadNetwork(kLiteModel); };
+    const bool isOnCpu = options.kind == EngineKind::cpu || !queryCuda().unavailable.empty();
+    return createLiveEngines(loadNetwork(isOnCpu ? kLiteModel : model), options);
 }
 
 }  // namespace matte

@@ -57,7 +57,7 @@ std::unique_ptr<NetworkImplementation> makeOneDnn(const ModelPointer& model);
 std::string whyNoOneDnn();
 
 // GPU
-/// Makes the first GPU, which the baselines runs on, the calling thread's own. Throws Error(engine).
+/// Makes the first GPU, which the baselines run on, the calling thread's own. Throws Error(engine).
 void useFirstDevice();
 std::unique_ptr<Layer> makeDirect(const Block& block, const Shape& in);
 std::unique_ptr<Layer> makeTiledPlain(const Block& block, const Shape& in);

@@ -3,11 +3,10 @@
 // behind one interface. The table is all that a program sees of it; an implementation's code and memory are loaded when
 // it is made. implementations() may be called from any thread; a network from one thread at a time.
 //
-//     for (const Implementation& implementation : implementations()) menu.add(implementation.title,
-//     whyUnavailable(implementation)); const auto model = std::make_shared<const
-//     Model>(Model::load(Safetensors::read(path))); auto network = makeNetwork(implementationNamed("gpu-winograd"),
-//     model); network->configure(model->unet.inputSize(picture)); const RunReport report = network->run(input, alpha);
-//     // report.ms
+//     const auto model = std::make_shared<const Model>(Model::load(Safetensors::read(path)));
+//     auto network = makeNetwork(implementationNamed("gpu-winograd"), model);
+//     network->configure(model->unet.inputSize(picture));
+//     const RunReport report = network->run(input, alpha);  // report.ms
 #pragma once
 
 #include <memory>
@@ -107,7 +106,7 @@ struct Implementation {
     MakeNetwork network = nullptr;  ///< null: only single layers
 };
 
-/// Every implementation, the baselines of each device in climbing order.
+/// Every implementation, those of each device from the plainest on.
 std::span<const Implementation> implementations();
 /// Throws Error(usage) that lists the names.
 const Implementation& implementationNamed(std::string_view name);

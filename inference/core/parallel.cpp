@@ -6,9 +6,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <new>
 #include <stop_token>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -135,9 +133,7 @@ private:
         try {
             while (int(threads_.size()) < wanted)
                 threads_.emplace_back([this](const std::stop_token& stop) { help(stop); });
-        } catch (const std::system_error&) {
-            loopsUntilAsked_ = 1000;
-        } catch (const std::bad_alloc&) {
+        } catch (const std::exception&) {  // of the system, or for want of memory
             loopsUntilAsked_ = 1000;
         }
     }

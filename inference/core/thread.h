@@ -2,9 +2,9 @@
 // What keeps an exception from ending the program: at the top of every thread, and wherever a library written in C
 // calls back. Any thread.
 //
-//     thread_ = startThread("a virtual camera", ErrorCategory::output, [this](const std::stop_token& stop) {
-//     work(stop); },
-//                           [this](const char* sentence, ErrorCategory area) { tell(sentence, area); });
+//     const auto work = [this](const std::stop_token& stop) { read(stop); };
+//     const auto failed = [this](const char* sentence, ErrorCategory category) { tell(sentence, category); };
+//     thread_ = startThread("a camera", ErrorCategory::source, work, failed);
 #pragma once
 
 #include <cstdio>
@@ -20,7 +20,7 @@
 
 namespace matte {
 
-/// Runs `work`. `failed` gets what it throws, as a sentence with its area (`otherwise` for what is no Error);
+/// Runs `work`. `failed` gets what it throws, as a sentence with its category (`otherwise` for what is no Error);
 /// Cancelled is told to nobody. Where there is not even the memory to tell it, nobody hears of it.
 template <typename Work, typename Failed>
 void guarded(const Work& work, const Failed& failed, ErrorCategory otherwise = ErrorCategory::engine) noexcept {

@@ -218,10 +218,11 @@ Output CpuEngine::take() {
 
 void CpuEngine::drop() {
     waiting_.reset();
+    live_.drop();
 }
 
 void CpuEngine::reset() {
-    drop();
+    waiting_.reset();
     live_.reset();
 }
 

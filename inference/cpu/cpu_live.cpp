@@ -42,9 +42,13 @@ float changeTo(const Planes& now, Planes& before) {
 
 }  // namespace
 
-void CpuLive::reset() {
+void CpuLive::drop() {
     components_.reset();
     temporal_.reset();
+}
+
+void CpuLive::reset() {
+    drop();
     guard_ = {};
     before_.size = {};
 }
@@ -92,7 +96,7 @@ MatteFault CpuLive::judge() {
     return guard_.judge(allFinite(matte_.values), float(covered) / float(matte_.values.size()), change);
 }
 
-/// Who stays in the matte, and how steadily.
+/// The component filter, then the temporal filter.
 void CpuLive::filterMatte(const CompositeParams& params, bool usable, StageTimes& times) {
     if (!usable) {  // what is no matte must show nobody, now and later
         std::ranges::fill(matte_.values, 0.0F);

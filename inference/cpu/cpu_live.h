@@ -21,6 +21,8 @@ class CpuLive {
 public:
     /// `input` is the network's size for the frame. `timeLayers` fills Output::layerMs.
     Output run(const Frame& frame, const CompositeParams& params, HostNetwork& network, Size input, bool timeLayers);
+    /// What the filters remember of earlier frames goes.
+    void drop();
     /// Another source begins.
     void reset();
 

@@ -83,13 +83,12 @@ bool processorHas(dnnl::cpu_isa isa) {
 }
 
 std::vector<float> sliceInputs(const Filter& filter, int first, int count) {
-    const auto category = std::size_t(filter.side() * filter.side());
+    const auto area = std::size_t(filter.side() * filter.side());
     std::vector<float> slice;
-    slice.reserve(std::size_t(filter.outChannels) * std::size_t(count) * category);
+    slice.reserve(std::size_t(filter.outChannels) * std::size_t(count) * area);
     for (int o = 0; o < filter.outChannels; ++o) {
-        const auto begin =
-            filter.weights.begin() + std::ptrdiff_t((std::size_t(o) * filter.inChannels + first) * category);
-        slice.insert(slice.end(), begin, begin + std::ptrdiff_t(count * category));
+        const auto begin = filter.weights.begin() + std::ptrdiff_t((std::size_t(o) * filter.inChannels + first) * area);
+        slice.insert(slice.end(), begin, begin + std::ptrdiff_t(count * area));
     }
     return slice;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cut-out on the GPU: the picture and its fields in device memory of its own. As engine.h has it.
+// A cut-out on the GPU: the picture and its coefficients in device memory of its own. As engine.h has it.
 #pragma once
 
 #include <memory>

@@ -11,8 +11,8 @@
 
 namespace matte {
 
-/// Called before each step ("start", "prepare", "upload", "network", "composite", "wait", "download"); what it returns
-/// is taken for that step's result. For tests; "download" is called on any thread.
+/// Called before each step ("start", "prepare", "upload", "network", "second pass", "composite", "wait", "download");
+/// what it returns is taken for that step's result. For tests; "download" is called on any thread.
 using CudaFault = std::function<cudaError_t(const std::string& step)>;
 
 inline void passStep(const CudaFault& fault, const char* name) {

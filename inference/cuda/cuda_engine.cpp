@@ -52,6 +52,7 @@ auto CudaEngine::guarded(const Work& work) {
 void CudaEngine::drop() {
     for (const auto& slot : slots_) slot->drop();
     underWay_.clear();
+    if (live_) live_->drop();
 }
 
 CudaEngine::CudaEngine(std::shared_ptr<const UNet> unet, const EngineOptions& options, CudaFault fault)
@@ -186,8 +187,9 @@ bool CudaEngine::submit(const Frame& frame, const CompositeParams& params) {
     const Size picture = frame.image->size();
     return guarded([&] {
         for (;;) {
+            Slot* slot = nullptr;
             try {
-                Slot* slot = idleSlot();
+                slot = idleSlot();
                 if (!slot) return false;
                 slot->start(frame, params, {unet_->inputSize(picture, liveSide_), live_.get(), timesNext()},
                             pictures_->take(picture.pixels() * 4));
@@ -195,6 +197,7 @@ bool CudaEngine::submit(const Frame& frame, const CompositeParams& params) {
                 return true;
             } catch (const CudaError& error) {
                 if (error.code != cudaErrorMemoryAllocation) throw;
+                if (slot) slot->drop();
                 if (!makeRoom(picture)) throw tooSmall(picture);
             }
         }

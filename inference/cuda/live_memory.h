@@ -30,6 +30,8 @@ public:
         passed_.record(stream);
         newSource_ = newSize_ = false;
     }
+    /// What the filters remember of earlier mattes goes.
+    void drop() { newMattes_ = true; }
     /// Another source begins.
     void reset() { newSource_ = newMattes_ = true; }
 

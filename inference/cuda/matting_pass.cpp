@@ -129,8 +129,8 @@ void MattingPass::runNetwork(StageClock* layers, cudaStream_t stream) {
                      [&](int layer) { layers->mark(weights_->unet().layers()[std::size_t(layer)].name, stream); });
 }
 
-/// The network's matte, judged, and without small regions and other people, held steady. Waits for the frame before to
-/// be so.
+/// The network's matte, judged, and without small regions and other people, filtered over time. Waits for the frame
+/// before to be so.
 const float* MattingPass::judgeAndFilter(const FrameMemory& frame, const Run& how, cudaStream_t stream) {
     const UNet& unet = weights_->unet();
     const bool inFloats = weights_->kernel() == ConvKernel::fp32;
@@ -145,8 +145,8 @@ const float* MattingPass::judgeAndFilter(const FrameMemory& frame, const Run& ho
         const device::TemporalMemory& memory = how.live->temporal();
         device::keepComponents(matte, size, how.params, nonFinite, memory.kept, scratch.components, scratch.matte,
                                stream);
-        device::temporal(scratch.matte, network_.input(), inFloats, unet.mean(), unet.deviation(), how.params,
-                         frame.nonFinite(), memory, scratch.temporal, scratch.matte, stream);
+        device::applyTemporalFilter(scratch.matte, network_.input(), inFloats, unet.mean(), unet.deviation(),
+                                    how.params, frame.nonFinite(), memory, scratch.temporal, scratch.matte, stream);
         matte = scratch.matte;
     }
     how.live->passed().record(stream);

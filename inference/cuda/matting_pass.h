@@ -4,7 +4,7 @@
 // device. One thread at a time, one stream; belongs to the device that was current when it was made.
 //
 //     pass.prepare(size, unet.inputSize(size));
-//     pass.run(frame, {.flag = &flag}, stream, stages);
+//     pass.run(frame, {.nonFinite = &flag}, stream, stages);
 #pragma once
 
 #include "inference/cuda/cuda_network.h"

@@ -9,7 +9,7 @@
 namespace matte {
 namespace {
 
-/// Whether the parameters asks for anything that is done to live mattes alone.
+/// Whether the parameters ask for anything that is done to live mattes alone.
 bool isFiltered(const CompositeParams& params) {
     return params.temporalSmoothing > 0 || params.removeSmallRegions || params.nearestOnly;
 }
@@ -151,8 +151,8 @@ void Slot::prepareFrame(const Image& image, const CompositeParams& params, const
     memory_ = FrameMemory(size, format, std::make_shared<const DeviceBuffer>(FrameMemory::bytes(size, format)));
 }
 
-/// The whole way from the uploaded pixels to the fields, as one graph. It runs once before it is recorded, because
-/// kernels are loaded when they first run, which must not be while a graph is recorded.
+/// The whole way from the uploaded pixels to the coefficients, as one graph. It runs once before it is recorded,
+/// because kernels are loaded when they first run, which must not be while a graph is recorded.
 void Slot::findMatte(const CompositeParams& params, const FrameSettings& settings) {
     passStep(fault_, "network");
     const cudaStream_t stream = stream_.get();

@@ -5,7 +5,7 @@
 // finish() and drop() wait. One thread at a time; belongs to the device that was current when it was made.
 //
 //     slot.start(frame, params, settings, pictures.take(bytes));
-//     Output output = slot.finish(downloader);
+//     Output output = slot.finish(readback);
 #pragma once
 
 #include <optional>

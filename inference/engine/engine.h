@@ -88,7 +88,7 @@ public:
     Cutout& operator=(const Cutout&) = delete;
     [[nodiscard]] virtual std::shared_ptr<const Image> source() const = 0;
     [[nodiscard]] virtual const StageTimes& times()
-        const = 0;  ///< prepare (once a size), upload (CUDA), preprocess, network, refine, foreground
+        const = 0;  ///< prepare (once a size), upload (CUDA), preprocess, network, second pass, refine, foreground
 
 protected:
     Cutout() = default;
@@ -152,13 +152,13 @@ public:
     /// How many frames may be between submit() and take() now; at least 1.
     [[nodiscard]] virtual int slots() const = 0;
     /// Starts on a frame, as far as the device does so by itself; false, and nothing happens, when all slots are taken.
-    /// Its image is read until take() has given its output.
+    /// The engine holds the frame until take() has given its output, or it was dropped.
     virtual bool submit(const Frame& frame, const CompositeParams& params) = 0;
     /// The oldest frame's output at the frame's size, finished; waits for it. The picture's memory is used again once
     /// nobody holds the picture.
     virtual Output take() = 0;
-    /// Drops every frame under way: something failed. What was remembered of earlier ones is kept, and so is the doubt
-    /// about a matte that jumps (matte_guard.h).
+    /// Drops every frame under way, and what filters remember of earlier ones: something failed, or another engine goes
+    /// on. The doubt about a matte that jumps is kept (matte_guard.h).
     virtual void drop() = 0;
     /// Drops every frame under way and what was remembered of earlier ones: another source begins.
     virtual void reset() = 0;

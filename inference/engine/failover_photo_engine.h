@@ -31,7 +31,7 @@ private:
 
     std::unique_ptr<PhotoEngine> first_;
     std::shared_ptr<StandbyEngine> second_;
-    std::string warning_;  ///< the last picture that was too large for the first engine
+    std::string warning_;  ///< the last failure of the first engine's device
 };
 
 }  // namespace matte

@@ -27,9 +27,9 @@ public:
     EngineSelector(const EngineSelector&) = delete;
     EngineSelector& operator=(const EngineSelector&) = delete;
 
-    /// Before a frame of `picture` pixels begins: the engine that frames go to from now on, null for the usual ones;
-    /// nothing while all stays as it is.
-    virtual std::optional<std::unique_ptr<LiveEngine>> next(Size picture) = 0;
+    /// Before a frame of `picture` pixels begins, and with 0x0 once before the first: the engine that frames go to from
+    /// now on, null for the usual one, which is `usual`; nothing while all stays as it is.
+    virtual std::optional<std::unique_ptr<LiveEngine>> next(Size picture, const LiveEngine& usual) = 0;
     /// The engine that it gave failed at a frame, with `sentence`, or gave the frame up (empty): the usual ones go on.
     virtual void failed(const std::string& sentence) = 0;
     /// For EngineInfo::warnings; empty when there is none.
@@ -68,6 +68,8 @@ class LiveFailover {
 public:
     explicit LiveFailover(LiveEngines engines) : engines_(std::move(engines)) {}
 
+    /// Counts how often frames began to go to another engine.
+    [[nodiscard]] int changes() const { return changes_; }
     /// Of the engine that the next frame goes to.
     [[nodiscard]] EngineInfo info() const {
         EngineInfo info = usual().info();
@@ -107,12 +109,12 @@ protected:
     /// Follows the selector: what is under way in the engine before is begun again in the next.
     void select(Size picture) {
         if (!engines_.selector) return;
-        auto next = engines_.selector->next(picture);
+        auto next = engines_.selector->next(picture, usual());
         if (!next) return;
-        usual().drop();  // and its doubt about a matte that jumps stays
+        usual().drop();
         selected_ = std::move(*next);
         if (selected_) selected_->timeLayers(timeLayers_);
-        beginAgain();
+        change();
     }
 
     /// What `work` does with the engine; with the next one when that fails at it, after beginAgain(). Throws
@@ -150,14 +152,15 @@ protected:
         skipsFirst_ = true;
         problem_ = failure.what();
         standby_->timeLayers(timeLayers_);
-        beginAgain();
+        if (selected_) selected_->drop();
+        change();
     }
 
     void resetEngines() {
         if (selected_) selected_->reset();
         if (standby_) standby_->reset();
         if (!engines_.first) return;
-        skipsFirst_ = false;
+        if (std::exchange(skipsFirst_, false)) ++changes_;
         engines_.first->reset();
         engines_.first->timeLayers(timeLayers_);
     }
@@ -166,9 +169,13 @@ private:
     /// Nothing is under way in the engine that frames go to now.
     virtual void beginAgain() = 0;
     [[nodiscard]] LiveEngine& usual() const { return onStandby() ? *standby_ : *engines_.first; }
+    void change() {
+        ++changes_;
+        beginAgain();
+    }
     void leave(const std::string& sentence) {
         selected_.reset();
-        beginAgain();
+        change();
         engines_.selector->failed(sentence);
     }
     [[nodiscard]] bool onStandby() const { return skipsFirst_; }
@@ -178,6 +185,7 @@ private:
     bool skipsFirst_ = false;
     std::string problem_;  ///< the last failure of the first engine's device
     bool timeLayers_ = false;
+    int changes_ = 0;
 };
 
 /// `Tag` is what goes with each frame.
@@ -194,7 +202,7 @@ public:
         Entry entry;
     };
 
-    using LiveFailover::LiveFailover;
+    explicit LiveQueue(LiveEngines engines) : LiveFailover(std::move(engines)) { select({}); }
 
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
     [[nodiscard]] bool isEmpty() const { return entries_.empty(); }
@@ -204,7 +212,7 @@ public:
     [[nodiscard]] const Entry& front() const { return entries_.front(); }
 
     void submit(Frame frame, CompositeParams params, Tag tag) {
-        if (frame.image) select(frame.image->size());
+        select(frame.image->size());
         entries_.push_back({std::move(frame), std::move(params), std::move(tag)});
         start();
     }
@@ -227,12 +235,12 @@ public:
     }
     /// As the engine's.
     void drop() {
-        clear();
         current().drop();
+        clear();
     }
     void reset() {
-        clear();
         resetEngines();
+        clear();
     }
 
 private:

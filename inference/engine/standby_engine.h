@@ -3,8 +3,7 @@
 // the engines, and a picture of a lost device, which is made again where somebody asks for it. Any thread.
 //
 //     StandbyEngine standby(createCpu);
-//     Output output = standby.with("The GPU is lost.", [&](PhotoEngine& engine) { return engine.composite(*cutout,
-//     params, size); });
+//     auto cutout = standby.with("The GPU is lost.", [&](PhotoEngine& engine) { return engine.cutOut(photo); });
 #pragma once
 
 #include <functional>
@@ -26,12 +25,12 @@ public:
     /// Makes it, for `reason`, if there is none.
     void make(const std::string& reason) {
         const std::scoped_lock lock(mutex_);
-        if (!engine_) engine_ = make_(reason);
+        makeOnce(reason);
     }
     /// The other engine is gone for good, because of `reason`.
     void takeOver(const std::string& reason) {
         const std::scoped_lock lock(mutex_);
-        if (!engine_) engine_ = make_(reason);
+        makeOnce(reason);
         if (!takenOver_) takenOver_ = reason;
     }
     /// Why it took over; empty while the other engine is not known to be gone.
@@ -39,19 +38,20 @@ public:
         const std::scoped_lock lock(mutex_);
         return takenOver_;
     }
-    [[nodiscard]] bool made() const {
-        const std::scoped_lock lock(mutex_);
-        return engine_ != nullptr;
-    }
     /// What `work` does with the engine, which is made for `reason` if there is none.
     template <typename Work>
     auto with(const std::string& reason, const Work& work) {
         const std::scoped_lock lock(mutex_);
-        if (!engine_) engine_ = make_(reason);
+        makeOnce(reason);
         return work(*engine_);
     }
 
 private:
+    /// With the lock held.
+    void makeOnce(const std::string& reason) {
+        if (!engine_) engine_ = make_(reason);
+    }
+
     Make make_;
     mutable std::mutex mutex_;
     std::unique_ptr<PhotoEngine> engine_;

@@ -170,7 +170,8 @@ void compositeRun(
         out[3] = transparent ? std::uint8_t(alpha * 255 + 0.5F) : 255;
         float light[3];
         const bool lit = lightWrap > 0 && alpha > 0 && lightAt(guidedRow, x, light);
-        if (alpha >= 1 && !lit) {  // most pixels are wholly on one side, and those of the person stay as they were seen
+        if (alpha >= 1 &&
+            !lit) {  // most pixels are wholly on one label, and those of the person stay as they were seen
             std::copy_n(rgba, 3, out);
             continue;
         }
@@ -188,21 +189,21 @@ void compositeRun(
     }
 }
 
-/// `sides` are those of the coefficients' points above.
+/// `labels` are those of the coefficients' points above.
 void compositeRow(const Row& row,
-                  const TrimapLabel* sides,
+                  const TrimapLabel* labels,
                   int width,
                   const CompositeParams& params,
                   const Behind& behind,
                   std::uint8_t* out) {
-    const auto labelAt = [&](int x) { return sides[row.guided.across[x].first]; };
+    const auto labelAt = [&](int x) { return labels[row.guided.across[x].first]; };
     for (int begin = 0, end = 0; begin < width; begin = end) {
-        const TrimapLabel side = labelAt(begin);
-        while (end < width && labelAt(end) == side) ++end;
+        const TrimapLabel label = labelAt(begin);
+        while (end < width && labelAt(end) == label) ++end;
         const std::ptrdiff_t first = std::ptrdiff_t(4) * begin;
-        if (side == TrimapLabel::background) {
+        if (label == TrimapLabel::background) {
             behind.alone(row.room, row.y, begin, end, out);
-        } else if (side == TrimapLabel::foreground && isOpaque(row.rgba + first, end - begin)) {
+        } else if (label == TrimapLabel::foreground && isOpaque(row.rgba + first, end - begin)) {
             std::memcpy(out + first, row.rgba + first, std::size_t(4) * std::size_t(end - begin));
         } else {
             compositeRun(row, begin, end, params, behind, out);
@@ -267,11 +268,11 @@ void Compositor::over(const ImageView& source,
                       std::stop_token stop,
                       Image& out) {
     prepare(guided.size, source.size, params.transform);
-    sides_.find(guided, edgeOf(params.threshold, params.softness), lightWrapOf(params) > 0);
+    trimap_.find(guided, edgeOf(params.threshold, params.softness), lightWrapOf(params) > 0);
     const Behind behind(params.background, plate);
     forEachRow(source, guided, stop, [&](const Row& row) {
-        const TrimapLabel* sides = sides_.row(down_[std::size_t(row.y)].first);
-        compositeRow(row, sides, source.size.width, params, behind, out.row(row.y));
+        const TrimapLabel* labels = trimap_.row(down_[std::size_t(row.y)].first);
+        compositeRow(row, labels, source.size.width, params, behind, out.row(row.y));
     });
 }
 

@@ -52,7 +52,7 @@ private:
     bool asSeen_ = true, isMoved_ = false;  ///< isMoved_: more than mirrored
     std::vector<Tap> across_, down_, roomAcross_, roomDown_;
     std::vector<Worker> workers_;
-    Trimap sides_;
+    Trimap trimap_;
 };
 
 /// The same for one picture.

@@ -25,7 +25,7 @@ private:
 /// Whether every pixel's alpha is 255.
 bool isOpaque(const std::uint8_t* rgba, int width);
 
-/// Rows of a picture as they are shown when the person stands at `mapping`: sampled linearly, colours weighted by their
+/// Rows of a picture as they are shown through `mapping`: sampled linearly, colours weighted by their
 /// alpha, and transparent where nothing was seen. One thread.
 class PlacedRows {
 public:

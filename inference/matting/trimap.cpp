@@ -12,8 +12,8 @@ namespace {
 /// More than alpha's rounding: no pixel may come out otherwise than where each is looked at.
 constexpr float kMargin = 1e-4F;
 
-/// The side that a pixel at `point` has whatever its colour. Between points alpha is a mean of theirs. What is not
-/// finite has no side.
+/// The label of a pixel at `point`, whatever its colour. Between points alpha is a mean of theirs. What is not
+/// finite is unknown.
 TrimapLabel labelOf(const float* point, Edge edge, bool lit) {
     const float* c = point + guided::kCoefficients;
     float most = c[3], least = c[3];  // of alpha, with colours of 0 to 1

@@ -41,7 +41,7 @@ Stretch stretchedTo(Stretch s, double length, int full) {
 struct Found {
     Stretch across, down;
 };
-std::optional<Found> findComponents(const Planes& matte) {
+std::optional<Found> findPeople(const Planes& matte) {
     int left = matte.size.width, right = -1, top = matte.size.height, bottom = -1;
     for (int y = 0; y < matte.size.height; ++y) {
         const float* row = matte.row(y);
@@ -100,7 +100,7 @@ float weightAt(int x, int length, double seam, bool fadesAtBegin, bool fadesAtEn
 std::optional<PhotoRegion> regionToRefine(const Planes& matte, Size photo) {
     const double scale = double(photo.longest()) / matte.size.longest();  // pixels of the photo for one that was seen
     if (scale < kWorthwhile) return std::nullopt;
-    const auto found = findComponents(matte);
+    const auto found = findPeople(matte);
     if (!found) return std::nullopt;
     const double scaleX = double(photo.width) / matte.size.width, scaleY = double(photo.height) / matte.size.height;
     Stretch across{found->across.begin * scaleX, found->across.end * scaleX};

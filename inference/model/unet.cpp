@@ -229,8 +229,8 @@ private:
 }  // namespace
 
 int Filter::side() const {
-    const std::size_t category = weights.size() / (std::size_t(outChannels) * std::size_t(inChannels));
-    return int(std::lround(std::sqrt(double(category))));
+    const std::size_t area = weights.size() / (std::size_t(outChannels) * std::size_t(inChannels));
+    return int(std::lround(std::sqrt(double(area))));
 }
 
 UNet UNet::load(const Safetensors& file) {

@@ -185,9 +185,12 @@ void Pipeline::capture(const std::stop_token& quit) {
             opening = std::exchange(opening_, std::nullopt);
         }
         const auto failed = [&](const char* sentence, ErrorCategory category) {
-            tell(opening->generation, State::ended, sentence, {}, category);
+            tell(opening->generation, State::ended, sentence, {}, category);  // a file will not come back
         };
         guarded([&] { readFrom(*opening); }, failed, ErrorCategory::source);
+        std::shared_ptr<ResumingSource> closed;  // when nobody waits for the lock
+        const std::scoped_lock lock(mutex_);
+        closed = std::exchange(source_, nullptr);
     }
 }
 
@@ -212,21 +215,13 @@ void Pipeline::readFrom(const Opening& opening) {
         source_ = source;
         if (placeholderPicture_) before = placeholderPicture_->picture->size();
     }
-    const auto read = [&] {
-        if (before) showPlaceholder(*before);
-        while (const auto frame = source->read(opening.stop)) {
-            if (!std::exchange(running, true)) tell(generation, State::running, "", source->info());
-            showPlaceholder(frame->image->size());
-            post(*frame, generation);
-        }
-        if (!opening.stop.stop_requested()) tell(generation, State::ended, "", source->info());
-    };
-    const auto failed = [&](const char* sentence, ErrorCategory category) {
-        tell(generation, State::ended, sentence, {}, category);  // a file that can't be read will not come back
-    };
-    guarded(read, failed, ErrorCategory::source);
-    const std::scoped_lock lock(mutex_);
-    source_.reset();
+    if (before) showPlaceholder(*before);
+    while (const auto frame = source->read(opening.stop)) {
+        if (!std::exchange(running, true)) tell(generation, State::running, "", source->info());
+        showPlaceholder(frame->image->size());
+        post(*frame, generation);
+    }
+    if (!opening.stop.stop_requested()) tell(generation, State::ended, "", source->info());
 }
 
 /// Here rather than where the background changes: laying a picture takes longer than the GUI thread has, and the worker
@@ -368,6 +363,7 @@ void Pipeline::carryOut(Order& order) {
         queue_.emplace(makeEngines_());
         timingLayers_ = false;
         layersFor_ = {};
+        changesTold_ = queue_->changes();
         const PixelMemory memory = queue_->frameMemory();
         EngineInfo info = queue_->info();
         const std::scoped_lock lock(mutex_);
@@ -386,7 +382,7 @@ void Pipeline::carryOut(Order& order) {
         layersFor_ = {};
         workingOn_ = order.generation;
     }
-    if (!queue_) return;  // it could not be made: status says why, and the placeholder hangs
+    if (!queue_) return;  // it could not be made: status says why, and the placeholder is shown
     if (order.timeLayers != timingLayers_) queue_->timeLayers(timingLayers_ = order.timeLayers);
     if (order.measureRates) measureRates();
     if (order.frame) {
@@ -423,8 +419,9 @@ void Pipeline::deliver(const Order& order) {
     const bool another = std::exchange(fineDetail_, entry.params.fineDetail) != entry.params.fineDetail;
     std::optional<std::vector<LayerInfo>> layers;
     if (another || !(layersFor_ == output.picture->size())) layers = queue_->layers();
-    std::optional<EngineInfo> info;  // now and then: it copies text
-    if (now - engineTold_ > kEngineNews) info = queue_->info();
+    std::optional<EngineInfo> info;  // at once of another engine, else now and then: it copies text
+    if (std::exchange(changesTold_, queue_->changes()) != queue_->changes() || now - engineTold_ > kEngineNews)
+        info = queue_->info();
     {
         const std::scoped_lock lock(mutex_);
         if (order.generation != generation_) return;
@@ -487,7 +484,7 @@ void Pipeline::engineFailed(const std::string& sentence, ErrorCategory category)
         status_.engineProblem = sentence;
         status_.engineCategory = category;
     }
-    wake_.notify_all();  // the source may open: what it gives is hidden behind the placeholder
+    wake_.notify_all();  // the source may open: what it gives is not shown, the placeholder is
     onNews_();
 }
 

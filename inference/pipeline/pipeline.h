@@ -4,7 +4,7 @@
 // busy and publishes the newest finished picture. It fails closed: without a usable matte the last good composite or
 // the background alone is shown, never the room.
 //
-//     Pipeline pipeline(makeEngine, [&] { post([&] { view.update(); }); });
+//     Pipeline pipeline(makeEngines, [&] { post([&] { view.update(); }); });
 //     pipeline.start([](PixelMemory memory, std::stop_token stop) {
 //         return openSource(parseSource("camera"), {.memory = memory}, stop);
 //     });
@@ -55,7 +55,7 @@ struct LiveStatus {
     bool personHidden = false;
 };
 
-/// Every method by any thread, and none waits for the engine or the source; only the destructor does.
+/// Every function by any thread, and none waits for the engine or the source; only the destructor does.
 class Pipeline {
 public:
     /// Frames kept in `memory` need not be copied before the engine's device reads them.
@@ -163,6 +163,7 @@ private:
     Size layersFor_;           ///< frame size at which the layers were asked for
     bool fineDetail_ = false;  ///< of the frame that came last
     std::chrono::steady_clock::time_point engineTold_;
+    int changesTold_ = 0;  ///< LiveQueue::changes()
 
     mutable std::mutex mutex_;  ///< guards everything that follows
     std::condition_variable_any wake_;

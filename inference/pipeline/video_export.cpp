@@ -178,13 +178,17 @@ private:
         if (progress) progress(result_.frames, frames_.info().frames);
     }
 
-    /// A device that is lost before its picture was fetched: the standby makes it again.
+    /// A device that is lost before its picture was fetched: the standby makes it again. One that was full for a moment
+    /// is asked once more.
     std::shared_ptr<const Image> fetch(Queue::Taken& taken) {
-        try {
-            return taken.output.picture->image();
-        } catch (const DeviceFailure& failure) {
-            taken = queue_.takeAgain(std::move(taken), failure);
-            return taken.output.picture->image();
+        for (bool isFirst = true;; isFirst = false) {
+            try {
+                return taken.output.picture->image();
+            } catch (const DeviceFailure& failure) {
+                if (isFirst && !failure.lasting) continue;
+                taken = queue_.takeAgain(std::move(taken), failure);
+                return taken.output.picture->image();
+            }
         }
     }
 

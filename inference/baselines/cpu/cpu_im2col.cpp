@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rung 3 of the CPU: im2col and a matrix product. The nine neighbours of 64 output pixels are laid out as columns, and
-// the convolution becomes weights [out, 9 in] times columns [9 in, 64]. Columns are made a slab of kDepth rows at a
+// Baseline 3 of the CPU: im2col and a matrix product. The nine neighbours of 64 output pixels are laid out as columns,
+// and the convolution becomes weights [out, 9 in] times columns [9 in, 64]. Columns are made a slab of kDepth rows at a
 // time, which stays in the core's cache while every output channel passes over it; 4 channels by 32 pixels of sums stay
 // in registers for the length of a slab.
 #include <omp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rung 4 of the CPU: oneDNN, by the product's own CpuNetwork: blocked layouts, kernels written at run time for this
+// Baseline 4 of the CPU: oneDNN, by the product's own CpuNetwork: blocked layouts, kernels written at run time for this
 // processor, bias and ReLU fused. Whole networks only.
 #include <algorithm>
 #include <chrono>

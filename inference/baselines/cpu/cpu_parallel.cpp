@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rung 2 of the CPU: the same sums, shared out. A thread owns rows of the output; within a row the loop along x is the
-// innermost, so that the compiler makes vectors of it. Still double precision: as exact as the definition, and quick
-// enough to judge the GPU's largest layers.
+// Baseline 2 of the CPU: the same sums, shared out. A thread owns rows of the output; within a row the loop along x is
+// the innermost, so that the compiler makes vectors of it. Still double precision: as exact as the definition, and
+// quick enough to judge the GPU's largest layers.
 #include <algorithm>
 #include <cmath>
 #include <vector>

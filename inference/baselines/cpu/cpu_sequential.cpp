@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rung 1 of the CPU: the definition. One output value after another, every product added in double precision, the
+// Baseline 1 of the CPU: the definition. One output value after another, every product added in double precision, the
 // kernel's rows and columns that fall outside skipped. What all other implementations are held against.
 #include <algorithm>
 #include <cmath>

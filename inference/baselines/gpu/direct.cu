@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rung 1 of the GPU: direct convolution. A block of 16x16 threads stands on 16x16 pixels of the output, one thread a
-// pixel; the grid's z counts the output channels of all images. Each thread runs over the input channels and the nine
+// Baseline 1 of the GPU: direct convolution. A block of 16x16 threads stands on 16x16 pixels of the output, one thread
+// a pixel; the grid's z counts the output channels of all images. Each thread runs over the input channels and the nine
 // taps by itself and reads everything from global memory: 18 reads for 9 multiply-adds.
 #include "inference/baselines/gpu/gpu.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rung 3 of the GPU: convolution, batch norm and ReLU in one kernel. The tiles of the baseline before; the sums, still
-// in registers, are normalised and cut off at zero before they are written for the first time. Two kernels fewer, and
-// four passes over the output fewer: two reads and two writes.
+// Baseline 3 of the GPU: convolution, batch norm and ReLU in one kernel. The tiles of the baseline before; the sums,
+// still in registers, are normalised and cut off at zero before they are written for the first time. Two kernels fewer,
+// and four passes over the output fewer: two reads and two writes.
 #include "inference/baselines/gpu/gpu.h"
 
 namespace matte::baselines {

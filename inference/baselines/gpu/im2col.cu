@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rung 5 of the GPU: im2col and a matrix product. One kernel writes the nine neighbours of each pixel one below the
+// Baseline 5 of the GPU: im2col and a matrix product. One kernel writes the nine neighbours of each pixel one below the
 // other, as a column; the convolution is then weights [out, 9 in] times columns [9 in, pixels], and the product adds
 // the folded bias and cuts off at zero as it writes. A value of the input is written nine times and read nine times, so
 // the columns are made in strips that take at most kWorkspace floats.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rung 2 of the GPU: tiles in shared memory. A block of 16x16 threads copies an input tile of 16x16 pixels, one thread
-// a pixel, and computes the 14x14 output pixels that it suffices for; the tiles of neighbours overlap by two. Two
-// kernels:
+// Baseline 2 of the GPU: tiles in shared memory. A block of 16x16 threads copies an input tile of 16x16 pixels, one
+// thread a pixel, and computes the 14x14 output pixels that it suffices for; the tiles of neighbours overlap by two.
+// Two kernels:
 //
 // - the course's own: one output channel a block, one input channel between two barriers. What it saves, a modern GPU's
-//   L1 cache had already saved, and the barriers are new: see README.md;
+//   L1 cache had already saved, and the barriers are new: see inference/baselines/README.md;
 // - the same tiles put to use: a copied tile serves kChannels output channels, whose sums each thread keeps in
 //   registers, and kDepth input channels are copied between two barriers.
 #include "inference/baselines/gpu/gpu.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rung 6 of the GPU: Winograd's minimal filtering F(2x2, 3x3) (Lavin, Gray, "Fast Algorithms for Convolutional Neural
-// Networks", 2015). 2x2 output pixels take a 4x4 tile of the input; both the tile and the filter are transformed to 16
-// numbers, multiplied number by number, and the products, summed over the channels, transformed back: 16
+// Baseline 6 of the GPU: Winograd's minimal filtering F(2x2, 3x3) (Lavin, Gray, "Fast Algorithms for Convolutional
+// Neural Networks", 2015). 2x2 output pixels take a 4x4 tile of the input; both the tile and the filter are transformed
+// to 16 numbers, multiplied number by number, and the products, summed over the channels, transformed back: 16
 // multiplications for four pixels instead of 36. For all tiles at once these are 16 matrix products [out, in] x [in,
 // tiles].
 #include <algorithm>

@@ -20,7 +20,7 @@ struct Measured {
 Measured measure(
     Layer& layer, Where where, std::span<const float> input, std::size_t outFloats, const LabOptions& options);
 
-/// The implementations that the options ask for, in climbing order.
+/// The implementations that the options ask for, in the table's order.
 std::vector<const Implementation*> chosenImplementations(const LabOptions& options);
 bool chosen(const LabOptions& options, Where where);
 /// Tells what comes next; throws Cancelled when asked to stop.

@@ -85,6 +85,7 @@ Size firstInput(BaselineNetwork& network, const InputChoice& choice, const std::
 
 BaselineEngine::BaselineEngine(const Implementation& implementation,
                                const Product& product,
+                               EngineKind kind,
                                std::shared_ptr<ImplementationSwitch> implementations,
                                Size picture,
                                const std::stop_token& stop)
@@ -103,7 +104,7 @@ BaselineEngine::BaselineEngine(const Implementation& implementation,
     // With a picture's size, everything is built for it, so that the first frame does not wait; without, by that frame.
     if (picture.pixels() > 0) network_->configure(input);
     // Takes a fifth of a second, for which the first picture need not wait.
-    preparing_ = std::async(std::launch::async, [=, options = product.options, kind = product.kind] {
+    preparing_ = std::async(std::launch::async, [=, options = product.options] {
         setThreads(options.threads);
         auto reference = makeProductNetwork(kind, options.precision, model);
         if (picture.pixels() > 0) reference->configure(input);
@@ -112,8 +113,7 @@ BaselineEngine::BaselineEngine(const Implementation& implementation,
 }
 
 BaselineEngine::~BaselineEngine() {
-    if (preparing_.valid()) preparing_.wait();
-    preparing_ = {};
+    preparing_ = {};  // waits
     reference_.reset();
     engine_.reset();
 #ifdef __GLIBC__

@@ -18,15 +18,15 @@ namespace matte::baselines {
 struct Product {
     std::function<ModelPointer()> loadModel;  ///< called on another thread
     EngineOptions options;
-    EngineKind kind = EngineKind::cpu;  ///< of the engine that runs
 };
 
 class BaselineEngine final : public LiveEngine {
 public:
-    /// Measures `implementation`, which lives as long as this, for pictures of `picture` pixels; 0x0: not known. Takes
-    /// up to a second. Throws Error where it can't be used, and Cancelled.
+    /// Measures `implementation`, which lives as long as this, for pictures of `picture` pixels; 0x0: not known. `kind`
+    /// is the product's engine's. Takes up to a second. Throws Error where it can't be used, and Cancelled.
     BaselineEngine(const Implementation& implementation,
                    const Product& product,
+                   EngineKind kind,
                    std::shared_ptr<ImplementationSwitch> implementations,
                    Size picture,
                    const std::stop_token& stop);

@@ -16,12 +16,12 @@ namespace matte::baselines {
 
 class BaselineSelector final : public EngineSelector {
 public:
-    /// What is chosen already is built here.
     BaselineSelector(Product product, std::shared_ptr<ImplementationSwitch> implementations);
     /// An implementation that is being built is given up, and waited for that long.
     ~BaselineSelector() override;
 
-    std::optional<std::unique_ptr<LiveEngine>> next(Size picture) override;
+    /// The first time, what is chosen already is built here.
+    std::optional<std::unique_ptr<LiveEngine>> next(Size picture, const LiveEngine& usual) override;
     void failed(const std::string& sentence) override;
     [[nodiscard]] std::string problem() const override { return implementations_->status().problem; }
 
@@ -33,13 +33,17 @@ private:
         std::string problem;
     };
     using Next = std::optional<std::unique_ptr<LiveEngine>>;
-    [[nodiscard]] Built build(const Implementation& implementation, Size picture, const std::stop_token& stop) const;
-    void startBuilding(const Implementation& implementation, Size picture);
+    [[nodiscard]] Built build(const Implementation& implementation,
+                              EngineKind product,
+                              Size picture,
+                              const std::stop_token& stop) const;
+    void startBuilding(const Implementation& implementation, EngineKind product, Size picture);
     Next run(Built built);
     [[nodiscard]] bool ready() const;
 
     const Product product_;
     const std::shared_ptr<ImplementationSwitch> implementations_;
+    bool isFirst_ = true;  ///< next() was not called yet
     const Implementation* running_ = nullptr;
     const Implementation* inBuilding_ = nullptr;  ///< while building_ is valid
     std::stop_source stopBuilding_;

@@ -32,12 +32,6 @@ std::stop_token ImplementationSwitch::begin(const Implementation* implementation
     return run_.get_token();
 }
 
-std::stop_token ImplementationSwitch::goOn() {
-    const std::scoped_lock lock(mutex_);
-    run_ = {};
-    return run_.get_token();
-}
-
 void ImplementationSwitch::makeWay() {
     const std::scoped_lock lock(mutex_);
     run_.request_stop();

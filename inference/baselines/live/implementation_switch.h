@@ -45,9 +45,7 @@ public:
     /// From now on frames run by `implementation`; its runs are to end by the token, which is triggered when they are
     /// in the way of another choice, or of its building.
     std::stop_token begin(const Implementation* implementation);
-    /// They go on all the same.
-    std::stop_token goOn();
-    /// What was chosen is ready: the run under way need not be finished.
+    /// The run under way need not be finished: what was chosen is ready, or the program ends.
     void makeWay();
     /// A frame's network, whose own input is `own`.
     void measured(const TimedRun& run, Size own);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of matting/components.h on the GPU; nothing goes to the host. Each function enqueues kernels on a stream
-// and returns; a bad launch throws CudaError. Any thread, one at a time for each stream.
+// The steps of matting/component_filter.h on the GPU; nothing goes to the host. Each function enqueues kernels on a
+// stream and returns; a bad launch throws CudaError. Any thread, one at a time for each stream.
 //
 //     keepComponents(network.alpha(), size, params, {}, memory.kept, scratch, selected, stream);
 #pragma once
@@ -24,7 +24,7 @@ struct ComponentScratch {
 };
 
 /// `matte` [h, w] without what params->removeSmallRegions and params->nearestOnly take out; 0 where it is not finite,
-/// which sets off the flag. `kept` [h, w] remembers who stayed from one frame to the next: 0 at first. `params` lies in
+/// which sets the flag. `kept` [h, w] remembers who stayed from one frame to the next: 0 at first. `params` lies in
 /// device memory.
 void keepComponents(const float* matte,
                     Size size,

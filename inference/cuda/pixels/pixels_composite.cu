@@ -10,7 +10,7 @@ namespace {
 constexpr int kBlockWidth = 32, kBlockHeight = 8;
 constexpr unsigned kMaxGridHeight = 65535;
 
-/// Fields as the kernels take them, with the coefficients' points for each pixel of a picture.
+/// The coefficients as the kernels take them, with their points for each pixel of a picture.
 struct GuidedGrid {
     const float4 *coefficients, *foreground, *background, *blurred, *wrap;
     const int* nonFinite;

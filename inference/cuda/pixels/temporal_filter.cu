@@ -133,17 +133,17 @@ void reset(const TemporalMemory& memory, cudaStream_t stream) {
     CUDA_CHECK(cudaMemsetAsync(memory.kept, 0, pixels, stream));
 }
 
-void temporal(const float* matte,
-              const void* input,
-              bool inFloats,
-              const std::array<float, 3>& mean,
-              const std::array<float, 3>& deviation,
-              const ParamsBlock* params,
-              const int* nonFinite,
-              const TemporalMemory& memory,
-              const TemporalScratch& scratch,
-              float* out,
-              cudaStream_t stream) {
+void applyTemporalFilter(const float* matte,
+                         const void* input,
+                         bool inFloats,
+                         const std::array<float, 3>& mean,
+                         const std::array<float, 3>& deviation,
+                         const ParamsBlock* params,
+                         const int* nonFinite,
+                         const TemporalMemory& memory,
+                         const TemporalScratch& scratch,
+                         float* out,
+                         cudaStream_t stream) {
     const auto [width, height] = memory.size;
     const dim3 block(kBlockWidth, kBlockHeight);
     const dim3 grid(unsigned(width + kBlockWidth - 1) / kBlockWidth,

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What matting/temporal.h does, on the GPU. Each function enqueues kernels on a stream and returns; a bad launch throws
-// CudaError. The memory of one source of frames passes from frame to frame: with two streams, temporal() of a frame
-// waits for the one before. Any thread, one at a time for each stream.
+// What matting/temporal_filter.h does, on the GPU. Each function enqueues kernels on a stream and returns; a bad launch
+// throws CudaError. The memory of one source of frames passes from frame to frame: with two streams,
+// applyTemporalFilter() of a frame waits for the one before. Any thread, one at a time for each stream.
 //
 //     reset(memory, stream);                                        // another source, or another size
-//     keepComponents(network.alpha(), size, params, flag, memory.kept, people, selected, stream);
-//     temporal(selected, network.input(), false, mean, deviation, params, nonFinite.onDevice, memory, scratch, matte,
-//     stream);
+//     applyTemporalFilter(selected, network.input(), false, mean, deviation, params, flag.onDevice, memory, scratch,
+//                         matte, stream);
 #pragma once
 
 #include "inference/cuda/pixels/pixels.h"
@@ -34,19 +33,19 @@ struct TemporalScratch {
     static TemporalScratch in(std::byte* memory, Size size);
 };
 
-/// `matte` [h, w] -> `out` [h, w] by params->temporal smoothing and the motion in `input`, the network's input as
+/// `matte` [h, w] -> `out` [h, w] by params->temporalSmoothing and the motion in `input`, the network's input as
 /// shrinkToInput() made it. When `nonFinite` is set the matte is passed on as it is and everything before is forgotten.
 /// `params` and `nonFinite` lie in device memory. out may be matte.
-void temporal(const float* matte,
-              const void* input,
-              bool inFloats,
-              const std::array<float, 3>& mean,
-              const std::array<float, 3>& deviation,
-              const ParamsBlock* params,
-              const int* nonFinite,
-              const TemporalMemory& memory,
-              const TemporalScratch& scratch,
-              float* out,
-              cudaStream_t stream);
+void applyTemporalFilter(const float* matte,
+                         const void* input,
+                         bool inFloats,
+                         const std::array<float, 3>& mean,
+                         const std::array<float, 3>& deviation,
+                         const ParamsBlock* params,
+                         const int* nonFinite,
+                         const TemporalMemory& memory,
+                         const TemporalScratch& scratch,
+                         float* out,
+                         cudaStream_t stream);
 
 }  // namespace matte::device

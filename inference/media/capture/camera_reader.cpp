@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// One that waits in the slot, one that is being filled, and what the pipeline holds.
+/// One that waits in the mailbox, one that is being filled, and what the pipeline holds.
 constexpr std::size_t kFrames = 8;
 /// So many units of H264 may be on their way through the decoder.
 constexpr int kMostUndecoded = 60;

@@ -66,7 +66,7 @@ Session openSession(const ImageOptions& options, const Background& background, c
     Session session;
     session.model = findModel(options.model);
     // Of a video behind, the first frame.
-    session.params = readParams(options.params, background, !options.matteOnly, stop);
+    session.params = readParams(options.composite, background, !options.matteOnly, stop);
     session.implementation = options.implementation;
     session.engine = openEngine(options);
     session.loadMs = watch.ms();
@@ -206,7 +206,7 @@ private:
 
 ExitCode runImageCommand(const ImageOptions& options, std::stop_token stop) {
     checkImplementation(options);
-    const Background background = checkedBackground(options.params);
+    const Background background = checkedBackground(options.composite);
     const PictureInputs inputs = findPictures(options.inputs);
     std::vector<fs::path> alsoRead = modelFiles(options.model);
     alsoRead.emplace_back(background.imagePath);

@@ -14,7 +14,7 @@ namespace matte {
 struct ImageOptions {
     std::vector<std::string> inputs;  ///< files, folders and patterns
     std::string output;               ///< a file or a folder: see pairWithOutputs()
-    CompositeOptions params;
+    CompositeOptions composite;
     std::string model;  ///< empty: the default one
     EngineOptions engine;
     std::string implementation;  ///< of the baselines, for the network; empty: the engine's own

@@ -85,7 +85,7 @@ void addImageCommand(CLI::App& app, ImageOptions& options) {
     image->add_option("-o,--output", options.output, "A file for one picture, else a folder")
         ->required()
         ->type_name("OUT");
-    addCompositeOptions(image, options.params, " (its first frame)");
+    addCompositeOptions(image, options.composite, " (its first frame)");
     image->add_option("--model", options.model, "Another model: a .safetensors file, or portrait-lite")
         ->type_name("MODEL");
     addEngineChoices(image, options.engine);

@@ -81,14 +81,14 @@ CLI::App* addVideoCommand(CLI::App& app, VideoOptions& options) {
     video->add_option("-o,--output", options.output, "The video to write: mp4, m4v, mov, mkv or webm")
         ->required()
         ->type_name("OUT");
-    addCompositeOptions(video, options.params, "");
+    addCompositeOptions(video, options.composite, "");
     video
-        ->add_option("--temporal-smoothing", options.params.params.temporalSmoothing,
+        ->add_option("--temporal-smoothing", options.composite.params.temporalSmoothing,
                      "How steady the matte is kept, 0 to 1")
         ->capture_default_str()
         ->type_name("S");
-    video->add_option("--steadiness", options.params.params.temporalSmoothing)->group("");  // formerly
-    video->add_flag("--nearest", options.params.params.nearestOnly,
+    video->add_option("--steadiness", options.composite.params.temporalSmoothing)->group("");  // formerly
+    video->add_flag("--nearest", options.composite.params.nearestOnly,
                     "Of several people, keep only the one who takes the most room");
     video->add_option("--model", options.model, "Another model: a .safetensors file, or portrait-lite")
         ->type_name("MODEL");
@@ -104,13 +104,13 @@ CLI::App* addVideoCommand(CLI::App& app, VideoOptions& options) {
 }
 
 ExitCode runVideoCommand(const VideoOptions& options, std::stop_token stop) {
-    const Background background = checkedBackground(options.params);
-    checkUnitInterval("--temporal-smoothing", options.params.params.temporalSmoothing);
+    const Background background = checkedBackground(options.composite);
+    checkUnitInterval("--temporal-smoothing", options.composite.params.temporalSmoothing);
     VideoExport job{options.input, options.output, {}, options.matteOnly};
     job.alsoRead = modelFiles(options.model);
     // Before the model is loaded.
     checkVideoTarget(job.output, background.kind == Background::Kind::transparent && !options.matteOnly);
-    job.params = readParams(options.params, background, !options.matteOnly, stop);
+    job.params = readParams(options.composite, background, !options.matteOnly, stop);
     job.params.fineDetail = true;  // there is time for it
     LiveEngines engines = createLiveEngines(loadNetwork(options.model), options.engine);
     for (const auto& warning : engines.first->info().warnings) printMessage(warning);

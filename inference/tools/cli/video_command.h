@@ -12,7 +12,7 @@ namespace matte {
 
 struct VideoOptions {
     std::string input, output;
-    CompositeOptions params;
+    CompositeOptions composite;
     std::string model;  ///< empty: the default one
     EngineOptions engine;
     bool matteOnly = false, json = false, quiet = false;

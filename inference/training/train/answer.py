@@ -3,7 +3,7 @@
 """Writes into model files the output for the program's test picture, by which the engines notice a
 damaged file or a faulty computer. Needs the standard library alone.
 
-    python3 inference/training/train/answer.py build/inference/matte-cli portrait.safetensors ...
+    python3 inference/training/train/answer.py build/release/inference/matte-cli MODEL...
 
 To be run after export.py, and whenever the test picture changes (inference/engine/self_test.cpp).
 Only the metadata known_answer changes; the bytes of the weights stay.
