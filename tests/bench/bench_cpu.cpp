@@ -54,7 +54,7 @@ void registerNetworks() {
     }
 }
 
-/// A 12-megapixel photo and the field for it.
+/// A 12-megapixel photo and its coefficients.
 struct Photo {
     Photo() {
         estimateColors(linear, alpha, guided);

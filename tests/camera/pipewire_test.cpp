@@ -84,7 +84,7 @@ TEST(PipeWire, ListsACameraAndTellsOfItsRemoval) {
         const auto cameras = pipewire.cameras();
         return cameras.size() == 1 && !cameras[0].modes.empty();
     };
-    ASSERT_TRUE(eventually(hasModes));
+    ASSERT_TRUE(eventually(hasModes, 2s)) << "people are promised that";
     const double listed = msSince(plugged);
     EXPECT_EQ(pipewire.cameras()[0], (CameraInfo{"fakecam", "FakeCam", modes}));
     const auto unplugged = Clock::now();
@@ -162,7 +162,8 @@ TEST_P(Capture, GivesEveryPictureAtItsRate) {
                 int(sent));
     // Not held against us: a machine so busy that the camera itself is slow.
     EXPECT_GE(4 * read, int(sent));
-    EXPECT_LT(rate, mode.rates[0] * 1.5) << "by the times of the pictures";
+    EXPECT_GT(rate, mode.rates[0] * 0.2) << "by the times of the pictures";
+    EXPECT_LT(rate, mode.rates[0] * 1.5);
 }
 
 INSTANTIATE_TEST_SUITE_P(PipeWire,
@@ -210,8 +211,10 @@ TEST(PipeWire, ASilentCameraIsNoticed) {
     FakeCamera camera({});
     const auto source = open("FakeCam");
     ASSERT_TRUE(source->read({}));
+    const auto begin = Clock::now();
     camera.setSilent(true);
     const std::string sentence = lossOf(*source);
+    EXPECT_GE(msSince(begin), 2990);
     EXPECT_NE(sentence.find("no pictures"), std::string::npos) << sentence;
     camera.setSilent(false);
     EXPECT_TRUE(source->read({})) << "it may go on by itself";
@@ -284,7 +287,9 @@ TEST(PipeWire, ACameraFasterThanItsPicturesCanBeCopiedIsClosed) {
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(source->read({}));
     const auto begin = Clock::now();
     source.reset();
-    std::printf("closed after %.0f ms\n", msSince(begin));
+    const double closed = msSince(begin);
+    std::printf("closed after %.0f ms\n", closed);
+    EXPECT_LT(closed, 5000);
 }
 
 TEST(PipeWire, StoppingIsSeenWhileACameraIsLookedFor) {
@@ -301,7 +306,9 @@ TEST(PipeWire, ABusyCameraGetsASentence) {
     FakeCamera camera({.refusal = "error alloc buffers: Device or resource busy"});
     const auto begin = Clock::now();
     const std::string sentence = refusal("FakeCam");
-    std::printf("after %.0f ms: %s\n", msSince(begin), sentence.c_str());
+    const double told = msSince(begin);
+    std::printf("after %.0f ms: %s\n", told, sentence.c_str());
+    EXPECT_LT(told, 8000);
     EXPECT_NE(sentence.find("FakeCam"), std::string::npos) << sentence;
     EXPECT_NE(sentence.find("another program"), std::string::npos) << sentence;
 }

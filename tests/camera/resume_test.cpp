@@ -105,7 +105,7 @@ TEST(Resume, AReturnResumesWithoutAClick) {
         const auto before = session.frames();
         const auto plugged = Clock::now();
         camera.emplace(FakeCameraOptions{});
-        ASSERT_TRUE(eventually([&] { return session.frames() > before; }));
+        ASSERT_TRUE(eventually([&] { return session.frames() > before; }, 2s)) << "people are promised that";
         const double resumed = msBetween(plugged, Clock::now());
         std::printf("told after %.0f ms, resumed %.0f ms after the return\n", told, resumed);
         ASSERT_TRUE(eventually([&] { return session.told().empty(); }));

@@ -12,7 +12,7 @@ else
     count failed
 fi
 mapfile -t tests < <(git ls-files 'tests/*.h' 'tests/*.cpp' 'tests/*.cu')
-if grep -nE 'sleep_for|sleep_until|usleep|qSleep|qWait\(' "${tests[@]}" | grep -v '// paces'; then
+if grep -nE 'sleep_for|sleep_until|usleep|nanosleep|msleep|::sleep\(|qSleep|qWait\(' "${tests[@]}" | grep -v '// paces'; then
     count failed
 else
     count passed

@@ -16,7 +16,7 @@ configureAndBuild build/sanitizers -DCMAKE_BUILD_TYPE=Debug -DMATTE_SANITIZE=add
 leftOut=Bench.*:ProcessorRates.AreMeasured*:LabCommand.Shows*:LabCommand.HoldsTheNetwork*:EvaluateCommand.ScoresTheSynthetic*
 leftOut+=:TwoPassRefinement.FindsMore*:TwoPassRefinement.IsNotTakenAtPeople*
 # And every size of the network, and what limits the size of files: coverage is written into files, which break off there.
-leftOut+=:Scarcity.AFileThatMayNotGrow*:*NetworkSizes*
+leftOut+=:Scarcity.AFileThatMayNotGrow*:*NetworkSizes*/Portrait
 leftOut+=:TemporalFilter.SlowMotion*:TemporalFilter.Flicker*:TemporalFilter.AMovingHand*:Cli.StopsCleanlyWhenInterrupted
 shards=3
 for ((i = 0; i < shards; ++i)); do

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Not part of a full run. ThreadSanitizer over what has several threads: the live pipeline, sources, cameras, the
-# method switch, the loops of the pool. The baselines' loops run on one thread, for the library behind OpenMP tells
+# implementation switch, the loops of the pool. The baselines' loops run on one thread, for the library behind OpenMP tells
 # ThreadSanitizer nothing of its barriers.
 . "$(dirname "$0")/check.sh"
 configureAndBuild build/threads -DCMAKE_BUILD_TYPE=Debug -DMATTE_SANITIZE=thread -DMATTE_GUI=OFF -DMATTE_CUDA=OFF \
     --target=matte_tests
-threaded=Live.*:Live*:PrivacyPlaceholder.*:Mailbox.*:Trace.*:Recent.*:Detached.*:DeviceWatch.*:ResumingSource.*:LoopingVideo.*:Moving*
+threaded=Live.*:Capturing.*:VideoExportTest.*:Live*:PrivacyPlaceholder.*:Mailbox.*:Trace.*:Recent.*:Detached.*:DeviceWatch.*:ResumingSource.*:LoopingVideo.*:Moving*
 threaded+=:ImplementationSwitching.*:TestSource.*:FramePool.*:BufferPool*:CameraReader.*:VideoSource.*:FolderSource.*:OpenSource.*
 threaded+=:Parallel.*:CpuNetwork.*:LiveQueue*:FailoverPhotoEngine.*:H264*:LoopbackCamera.*
 report=build/threads/tests.txt

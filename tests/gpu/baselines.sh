@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds, checks and measures the ladder without CMake, Qt, OpenCV or oneDNN: nvcc and g++ alone.
+# Builds, checks and measures the baselines without CMake, Qt, OpenCV or oneDNN: nvcc and g++ alone.
 #
-#   ladder.sh build [FOLDER]         compile check_ladder (needs no GPU; MATTE_ARCH, 90 by default)
-#   ladder.sh run [FOLDER] [STAGE…]  run the stages; the tables go to $OUT or FOLDER as JSON
+#   baselines.sh build [FOLDER]         compile check_baselines (needs no GPU; MATTE_ARCH, 90 by default)
+#   baselines.sh run [FOLDER] [STAGE…]  run the stages; the tables go to $OUT or FOLDER as JSON
 #
-# FOLDER is out/ladder by default. Stages: definition (the CPU's slow loops, in the background), test, sanitize, dump
+# FOLDER is out/baselines by default. Stages: definition (the CPU's slow loops, in the background), test, sanitize, dump
 # (PyTorch's activations of the course's network), single, profile, wait (for the background), conv, layers, network.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 mode=${1:-run}
-folder=${2:-out/ladder}
+folder=${2:-out/baselines}
 shift $(($# < 2 ? $# : 2))
 stages=${*:-test single conv layers dump network}
 arch=${MATTE_ARCH:-90}
@@ -22,7 +22,7 @@ kernels=(inference/baselines/*/*.cu inference/cuda/conv/{conv_mma,conv_sm90,conv
 hosts=(inference/baselines/*.cpp inference/baselines/{cpu,gpu,lab,ops}/*.cpp inference/core/{image,parallel}.cpp inference/tools/bench/lab_command.cpp
   inference/cpu/processor_rates.cpp inference/cuda/cuda_network.cpp inference/cuda/conv/{conv,conv_pack,conv_config,conv_sm90_config,conv_sm90_launch}.cpp
   inference/cuda/device/{tensor_map,devices}.cpp inference/model/{unet,safetensors,layer_cost,known_answer,default_model}.cpp
-  tests/support/{oracle,ladder_case,model_file}.cpp tests/unit/baselines/{baselines,baseline_bottleneck,baseline_operations,baseline_single}_test.cpp tests/gpu/check_baselines.cpp)
+  tests/support/{oracle,baseline_case,model_file}.cpp tests/unit/baselines/{baselines,baseline_bottleneck,baseline_operations,baseline_single}_test.cpp tests/gpu/check_baselines.cpp)
 absent='/(cpu_onednn|gpu_absent)\.cpp$' # what this build goes without
 
 build() {
@@ -41,11 +41,11 @@ build() {
   done
   printf '%s\n' "${jobs[@]}" | xargs -r -P "${JOBS:-$(nproc)}" -d '\n' -I{} sh -c '{}' || return 1
   # Static, so that the program starts where neither GoogleTest nor this compiler's libraries are.
-  "$nvcc" -o "$folder/check_ladder" "${objects[@]}" -Xcompiler -fopenmp -Xlinker -Bstatic -lgtest -lgomp -lstdc++ -Xlinker -Bdynamic -ldl -lpthread
+  "$nvcc" -o "$folder/check_baselines" "${objects[@]}" -Xcompiler -fopenmp -Xlinker -Bstatic -lgtest -lgomp -lstdc++ -Xlinker -Bdynamic -ldl -lpthread
 }
 
 out=${OUT:-$folder}
-program=$folder/check_ladder
+program=$folder/check_baselines
 # A cuDNN that came with PyTorch is as good as any.
 LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:$(python3 -c 'import glob, nvidia; print(":".join(glob.glob(nvidia.__path__[0] + "/*/lib")))' 2>/dev/null)
 export LD_LIBRARY_PATH

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// check_ladder [GoogleTest's options] | check_ladder lab …: the baselines' unit tests and `matte-cli lab` in one
+// check_baselines [GoogleTest's options] | check_baselines lab …: the baselines' unit tests and `matte-cli lab` in one
 // program that needs neither Qt nor OpenCV nor oneDNN, for machines that have a GPU and little else.
 #include <cstdio>
 #include <string_view>
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
         testing::InitGoogleTest(&argc, argv);
         return RUN_ALL_TESTS();
     }
-    CLI::App app("The ladder alone", "check_ladder");
+    CLI::App app("The baselines alone", "check_baselines");
     matte::LabCommandOptions options;
     matte::addLabCommand(app, options);
     try {

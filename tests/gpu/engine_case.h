@@ -24,7 +24,7 @@ private:
     Planes guided_, alpha_, linear_;
 };
 
-/// The network's matte of a picture, run on the GPU one kernel after the other; joined with that of a closer look, if
+/// The network's matte of a picture, run on the GPU one kernel after the other; joined with that of a second pass, if
 /// the picture deserves one.
 class NetworkMatte {
 public:

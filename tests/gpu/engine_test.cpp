@@ -134,7 +134,7 @@ TEST_F(PhotoEngine, ManyRunsGiveTheSameBytesAndTakeNoMoreMemory) {
 
 const EngineOptions kOwnSize{.tune = false};
 
-/// As large as portrait's own for `photo`, but chosen: a closer look is for who leaves the size to the model.
+/// As large as portrait's own for `photo`, but chosen: a second pass is for who leaves the size to the model.
 EngineOptions chosenSize(const Image& photo) {
     return {.networkLongestSide = portraitNetwork()->photoInputSize(photo.size()).longest(), .tune = false};
 }
@@ -154,7 +154,7 @@ TEST_F(PhotoEngine, SomebodyFarAwayIsLookedAtTwiceAsOnTheCpu) {
     EXPECT_FALSE(refinedTwice(*CudaEngine(portraitNetwork(), chosenSize(*photo)).cutOut(photo, {})));
 }
 
-TEST_F(PhotoEngine, ACloserLookThatFailsLeavesTheFirstOrThePictureToTheOtherEngine) {
+TEST_F(PhotoEngine, ASecondPassThatFailsLeavesTheFirstOrThePictureToTheOtherEngine) {
     const auto photo = farPerson().photo;
     CudaEngine once(portraitNetwork(), chosenSize(*photo));
     RoundEngine sure("");

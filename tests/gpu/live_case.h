@@ -31,7 +31,7 @@ std::shared_ptr<const Image> wavyFrame(Size size, PixelFormat format, unsigned s
 
 std::shared_ptr<const Image> blackFrame(Size size);
 
-/// A look over `background` as parseBackground() reads it, that keeps nothing of earlier frames.
+/// Parameters with `background`, as parseBackground() reads it, that keep nothing of earlier frames.
 CompositeParams plainParams(const std::string& background);
 
 /// One frame through the engine.

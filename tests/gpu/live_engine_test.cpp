@@ -101,7 +101,7 @@ std::shared_ptr<const Image> noisyFrame(unsigned number) {
     return frame;
 }
 
-/// One look for all: what each shows depends on those before.
+/// The same parameters for all: what each shows depends on those before.
 std::vector<std::shared_ptr<const Image>> tendedFrames(Engine& engine, int underWay, int count) {
     CompositeParams params;
     params.background = parseBackground("color:#2080c0");

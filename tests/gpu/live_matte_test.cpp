@@ -105,8 +105,9 @@ struct LiveMemory {
         const DeviceBuffer input = upload(networkInput<T>(picture));
         const DeviceBuffer block = upload(std::vector{device::paramsBlock(params, size)});
         CUDA_CHECK(cudaDeviceSynchronize());
-        device::temporal(matte.as<float>(), input.data(), sizeof(T) == sizeof(float), kMean, kDeviation,
-                         block.as<device::ParamsBlock>(), nonFinite, memory, temporal, matte.as<float>(), stream.get());
+        device::applyTemporalFilter(matte.as<float>(), input.data(), sizeof(T) == sizeof(float), kMean, kDeviation,
+                                    block.as<device::ParamsBlock>(), nonFinite, memory, temporal, matte.as<float>(),
+                                    stream.get());
         stream.wait();
         return download<float>(matte.data(), size.pixels());
     }
@@ -144,7 +145,7 @@ TEST_P(LiveMatte, TheSamePeopleStayAsOnTheCpu) {
     }
 }
 
-TEST_P(LiveMatte, ASpeckAloneGoesAndASmallPersonStaysAsOnTheCpu) {
+TEST_P(LiveMatte, ASmallRegionAloneGoesAndASmallPersonStaysAsOnTheCpu) {
     const Size size = GetParam();
     const CompositeParams params;
     for (const float share : {0.001F, 0.01F}) {
@@ -180,7 +181,7 @@ TEST_P(LiveMatte, AHardMatteHasTheSameParts) {
     }
 }
 
-TEST_P(LiveMatte, ItIsHeldSteadyAsOnTheCpu) {
+TEST_P(LiveMatte, ItIsFilteredOverTimeAsOnTheCpu) {
     const Size size = GetParam();
     for (const float temporalSmoothing : {0.0F, 0.7F, 1.0F}) {
         CompositeParams params;
@@ -198,7 +199,7 @@ TEST_P(LiveMatte, ItIsHeldSteadyAsOnTheCpu) {
             const auto rounded = halves.follow<__half>(picture, params);
             temporal.apply(picture, temporalSmoothing, matte);
             const std::string name =
-                "steadiness " + std::to_string(temporalSmoothing) + ", frame " + std::to_string(number);
+                "temporal smoothing " + std::to_string(temporalSmoothing) + ", frame " + std::to_string(number);
             expectClose(name, difference(matte.values, found), {2e-4, 2e-6});
             // Half's own rounding of the picture, of which a rate depends.
             expectClose(name + ", halves", difference(matte.values, rounded), {0.05, 1e-3});
@@ -229,7 +230,7 @@ TEST_P(LiveMatte, AMatteThatIsNotFiniteIsForgotten) {
     for (const float alpha : memory.follow<float>(picture, params)) EXPECT_EQ(alpha, 0.25F);
 }
 
-/// The guard on the device, whose memory is poisoned but for what forgetting sets.
+/// The guard on the device, whose memory is poisoned but for what resetting sets.
 struct GuardCase {
     explicit GuardCase(Size size)
         : state(sizeof(device::GuardMemory::State)),
@@ -314,7 +315,7 @@ TEST_P(LiveMatte, TheGuardTellsWhatIsNotFinite) {
     EXPECT_EQ(guard.known().believed, 0);
 }
 
-/// A field on the CPU, and the same on the device.
+/// Coefficients on the CPU, and the same on the device.
 struct Lit {
     Lit(PixelFormat format, Size size, Size points)
         : picture(format, size, 3),
@@ -344,14 +345,14 @@ struct Lit {
 
 TEST(LiveParams, LightAndPlaceAreAsOnTheCpu) {
     const Size size{321, 181};
-    const SubjectTransform stands[] = {
+    const SubjectTransform transforms[] = {
         {}, {.mirrored = true}, {.scale = 0.6F, .x = 0.2F, .y = -0.1F}, {.mirrored = true, .scale = 1.7F, .y = 0.3F}};
     for (const PixelFormat format : {PixelFormat::rgba8, PixelFormat::bgr8, PixelFormat::nv12, PixelFormat::yuyv}) {
         Lit lit(format, size, {160, 90});
         const Stream stream;
         const DeviceBuffer out(size.pixels() * 4);
         for (const char* background : {"blur:20", "color:#2080c0", "image:plate"}) {
-            for (const SubjectTransform& transform : stands) {
+            for (const SubjectTransform& transform : transforms) {
                 for (const float strength : {0.0F, 0.8F}) {
                     CompositeParams params;
                     params.background = parseBackground(background);

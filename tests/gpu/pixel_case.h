@@ -43,16 +43,16 @@ std::string nameOf(PixelFormat format);
 Image wavyImage(Size size, PixelFormat format, unsigned seed);
 Planes roundMatte(Size size);
 
-/// Fields and scratch memory for a grid.
+/// Coefficients and scratch memory for a grid.
 class GridCase {
 public:
     explicit GridCase(Size size);
     [[nodiscard]] const device::GuidedCoefficients& guided() const { return guided_; }
     [[nodiscard]] const device::Scratch& scratch() const { return scratch_; }
-    /// Puts a CPU's field [H, W, guided::kChannels], its linear picture and its alpha into the planes.
+    /// Puts the CPU's coefficients [H, W, guided::kChannels], its linear picture and its alpha into the planes.
     void set(const Planes& guided, const Planes& linear, const Planes& alpha);
     void setGuide(const Planes& guide, const Planes& target);
-    /// Channels [first, first + 3) of a CPU's field, as they lie in a plane of float4.
+    /// Channels [first, first + 3) of the CPU's coefficients, as they lie in a plane of float4.
     [[nodiscard]] static std::vector<float> channels(const Planes& planes, int first);
     [[nodiscard]] std::vector<float> channelsOf(const float4* plane) const;
     [[nodiscard]] std::vector<float> alpha() const;

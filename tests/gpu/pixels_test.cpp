@@ -209,7 +209,7 @@ void checkParams(PixelFormat format, Size size, Size grid) {
     for (std::size_t i = 0; i < shown.size(); i += 4) {
         alone = alone && shown[i] == 0 && shown[i + 1] == 0xB1 && shown[i + 2] == 0x40;
     }
-    EXPECT_TRUE(alone) << "the alarm is set: the background alone must be seen";
+    EXPECT_TRUE(alone) << "the flag is set: the background alone must be seen";
     CompositeParams params;
     params.threshold = 0.4F;
     const DeviceBuffer block = upload(std::vector{device::paramsBlock(params, grid)});

@@ -105,7 +105,7 @@ runStage() {
       rm -f "$out"/race_*.txt
       {
         listed 'LiveEngineTest.*-*Hundred*:*Millisecond*:*LayersAreTimed*:*WhatAFrameKeeps*' 1
-        listed '*LiveMatte*:LiveLook*:Alarm*:Few/*-*Convolution*:*Photo*' 4
+        listed '*LiveMatte*:LiveParams*:NonFinite*:Few/*-*Convolution*:*Photo*' 4
         listed 'Kernels/Network*' 5
         listed 'Few/Convolution*' 6
       } | xargs -P "${LANES:-2}" -I{} bash -c "$(declare -f step); out=$out; step 200 \"race_\$\$_\$(tr -c 'A-Za-z0-9\n' _ <<<'{}' | cut -c 1-60)\" \

@@ -56,8 +56,8 @@ TEST_F(Tuner, MeasuresOnceAndRemembers) {
     std::vector<std::string> measured, remembered;
     const auto first = configure({512, 288}, measured);
     ASSERT_TRUE(std::filesystem::exists(file()));
-    const std::filesystem::file_time_type longAgo{};
-    std::filesystem::last_write_time(file(), longAgo);
+    std::filesystem::last_write_time(file(), std::filesystem::file_time_type::clock::now() - std::chrono::hours(24));
+    const auto longAgo = std::filesystem::last_write_time(file());
     const auto second = configure({512, 288}, remembered);
     EXPECT_EQ(measured, remembered);
     EXPECT_EQ(std::filesystem::last_write_time(file()), longAgo) << "it was measured anew, and written";

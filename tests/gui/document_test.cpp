@@ -109,7 +109,7 @@ private Q_SLOTS:
         QVERIFY(!document.params().transform.mirrored);
     }
 
-    void aNewPhotoKeepsTheLookAndForgetsTheSteps() {
+    void aNewPhotoKeepsTheParamsAndForgetsTheSteps() {
         Document document;
         document.edit(withThreshold(0.4F), ParamControl::threshold);
         document.setPhoto({});
@@ -160,7 +160,7 @@ private Q_SLOTS:
         QCOMPARE(Settings::load(*store(folder), damaged).params.threshold, 1.0F);
     }
 
-    // Version 2's new looks had an edge of 0.6.
+    // Version 2's new parameters had an edge of 0.6.
     void softnessStaysAsAnEarlierVersionHadIt() {
         const ScratchFolder folder;
         {

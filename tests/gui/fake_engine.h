@@ -38,7 +38,7 @@ private:
 using MakeEngine = std::function<std::unique_ptr<Engine>()>;
 MakeEngine fakeEngine(EngineLog& log);
 
-/// The colour of FakeEngine's composite with this look.
+/// The colour of FakeEngine's composite with these parameters.
 struct Rgba {
     std::uint8_t r, g, b, a;
     bool operator==(const Rgba&) const = default;

@@ -77,7 +77,7 @@ class HeadlessTest : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
-    void aDrivenRunEndsByItselfAndWritesItsStatistics() {
+    void aHeadlessRunEndsByItselfAndWritesItsStatistics() {
         LiveFixture live;
         const QString file = QString::fromStdString((live.base.folder / "run.json").string());
         const QString trace = QString::fromStdString((live.base.folder / "trace.json").string());

@@ -36,7 +36,7 @@ class BrokenImplementation final : public baselines::NetworkImplementation {
 public:
     void configure(Size) override {}
     baselines::RunReport run(std::span<const float>, std::span<float> alpha) override {
-        if (++runs_ > 3) throw Error(ErrorCategory::engine, "The test's method broke: mend it.");
+        if (++runs_ > 3) throw Error(ErrorCategory::engine, "The test's implementation broke: mend it.");
         std::ranges::fill(alpha, 0.F);
         baselines::RunReport report;
         report.ms = 1;  // fast: one measurement is enough
@@ -89,15 +89,15 @@ const Implementation kSlow{
     }};
 
 /// A window whose live engine is a real one with a small network, and in front of it the synthetic person. With
-/// MATTE_METHOD_MODEL=FILE it is this computer's best engine, that model and a person of 1080p instead: so that
-/// `gui_tests Implementation everyMethodThatRunsHereTakesEffect` prints what people would wait for, which must be no
-/// more than a second.
+/// MATTE_IMPLEMENTATION_MODEL=FILE it is this computer's best engine, that model and a person of 1080p instead: so that
+/// `gui_tests Implementation everyImplementationThatRunsHereTakesEffect` prints what people would wait for, which must
+/// be no more than a second.
 struct ImplementationFixture {
     explicit ImplementationFixture(const Implementation* first = nullptr)
         : implementations(std::make_shared<baselines::ImplementationSwitch>(first)), base({}, startup()) {}
 
     Startup startup() {
-        const QByteArray named = qgetenv("MATTE_METHOD_MODEL");
+        const QByteArray named = qgetenv("MATTE_IMPLEMENTATION_MODEL");
         EngineOptions options{.kind = EngineKind::cpu, .networkLongestSide = 64, .precision = Precision::fp32};
         if (!named.isEmpty()) options = {};
         const auto file = [named] {
@@ -109,7 +109,7 @@ struct ImplementationFixture {
                 return std::make_shared<const baselines::Model>(baselines::Model::load(file()));
             };
             LiveEngines engines = createLiveEngines(UNet::load(file()), options);
-            const baselines::Product product{loadModel, options, engines.first->info().kind};
+            const baselines::Product product{loadModel, options};
             engines.selector = std::make_unique<baselines::BaselineSelector>(product, implementations);
             return engines;
         };
@@ -126,7 +126,7 @@ struct ImplementationFixture {
         return nullptr;
     }
     void start() const {
-        const bool isLarge = qEnvironmentVariableIsSet("MATTE_METHOD_MODEL");
+        const bool isLarge = qEnvironmentVariableIsSet("MATTE_IMPLEMENTATION_MODEL");
         window().goLive(isLarge ? "test:person:1920x1080@30" : "test:person:160x120@30");
         QTest::keyClick(&window(), Qt::Key_F3);
         showMore();
@@ -150,7 +150,7 @@ class ImplementationTest : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
-    void theMenuChangesTheMethodWhileTheVideoRuns() {
+    void theMenuChangesTheImplementationWhileTheVideoRuns() {
         const ImplementationFixture live;
         live.start();
         const QAction* product = live.line("Product (default)");
@@ -179,7 +179,7 @@ private Q_SLOTS:
         QVERIFY(!live.base.hasError());
     }
 
-    void everyMethodThatRunsHereTakesEffect() {
+    void everyImplementationThatRunsHereTakesEffect() {
         const ImplementationFixture live;
         live.start();
         qint64 longest = 0;
@@ -210,14 +210,14 @@ private Q_SLOTS:
                       live.report()["alphaDifference"].toObject()["maximum"].toDouble());
             }
         }
-        const bool isMeasured = qEnvironmentVariableIsSet("MATTE_METHOD_MODEL");
+        const bool isMeasured = qEnvironmentVariableIsSet("MATTE_IMPLEMENTATION_MODEL");
         if (isMeasured) {
             QVERIFY2(longest <= 1000, qPrintable(QString("%1 took %2 ms").arg(slowest).arg(longest)));
         }
         QVERIFY(!live.base.hasError());
     }
 
-    void aSlowMethodSaysThatItsInputIsSmaller() {
+    void aSlowImplementationSaysThatItsInputIsSmaller() {
         const ImplementationFixture live;
         live.start();
         const int before = live.row().sizeHint().height();
@@ -249,7 +249,7 @@ private Q_SLOTS:
         QVERIFY(offered >= 4);
     }
 
-    void aMethodThatBreaksIsToldAndThePictureGoesOn() {
+    void anImplementationThatBreaksIsToldAndThePictureGoesOn() {
         const ImplementationFixture live;
         live.start();
         live.implementations->choose(&kBroken);
@@ -261,7 +261,7 @@ private Q_SLOTS:
         QCOMPARE(live.window().report().statistics.engineFailures, std::uint64_t(0));
     }
 
-    void aDrivenRunWithABrokenMethodEndsWithTheEnginesCode() {
+    void aHeadlessRunWithABrokenImplementationEndsWithTheEnginesCode() {
         const ImplementationFixture live(&kBroken);
         LiveSource source;
         source.spec = parseSource("test:person:160x120@30");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nobody ever sees the room: a person in a known room is live in the window while engines, models, methods, profiles,
-// looks, sources and sizes change at random and the program has 3 to 100 % of a processor; pictures of the screen are
-// taken all the while (screen_watch.h), and the room may be in none of them.
+// Nobody ever sees the room: a person in a known room is live in the window while engines, models,
+// implementations, profiles, parameters, sources and sizes change at random and the program has 3 to 100 % of a
+// processor; pictures of the screen are taken all the while (screen_watch.h), and the room may be in none of them.
 //
 // A few hundred pictures; leak.sh takes thousands. Also set by the environment: MATTE_LEAK_PICTURES, MATTE_LEAK_SEED,
 // and MATTE_LEAK_FOLDER, where the worst picture is left.
@@ -33,7 +33,7 @@ namespace {
 using Id = ActionId;
 
 /// Of the screen. What a matte leaves of the room, between an arm and a shoulder for instance, reached 0.2 %, and 0.5 %
-/// where a slow method's network sees a small picture; a room that is shown in the smallest window takes 6 %.
+/// where a slow implementation's network sees a small picture; a room that is shown in the smallest window takes 6 %.
 constexpr double kMostOfScreen = 0.025;
 constexpr int kPictures = 240, kPatience = 120'000;
 
@@ -100,6 +100,24 @@ private:
     int limit_ = 0;
 };
 
+/// What it selects can lapse, too.
+class LapsingSelector final : public EngineSelector {
+public:
+    LapsingSelector(std::unique_ptr<EngineSelector> selector, const std::atomic<Lapse>& lapse)
+        : selector_(std::move(selector)), lapse_(lapse) {}
+    std::optional<std::unique_ptr<LiveEngine>> next(Size picture, const LiveEngine& usual) override {
+        auto selected = selector_->next(picture, usual);
+        if (selected && *selected) selected = lapsingEngine(std::move(*selected), lapse_);
+        return selected;
+    }
+    void failed(const std::string& sentence) override { selector_->failed(sentence); }
+    [[nodiscard]] std::string problem() const override { return selector_->problem(); }
+
+private:
+    std::unique_ptr<EngineSelector> selector_;
+    const std::atomic<Lapse>& lapse_;
+};
+
 /// A window whose only source is the known room and whose engine is a real one that can lapse.
 struct RoomFixture {
     explicit RoomFixture(const Network& network)
@@ -152,8 +170,8 @@ struct RoomFixture {
                 baselines::Model::load(Safetensors::read(findModel(model))));
         };
         LiveEngines engines(lapsingEngine(makeLiveEngines(model, options).first, lapse));
-        engines.selector = std::make_unique<baselines::BaselineSelector>(
-            baselines::Product{load, options, EngineKind::cpu}, implementations);
+        engines.selector = std::make_unique<LapsingSelector>(
+            std::make_unique<baselines::BaselineSelector>(baselines::Product{load, options}, implementations), lapse);
         return engines;
     }
 
@@ -211,9 +229,9 @@ private:
     /// magnifies what a right matte leaves.
     void trigger() {
         constexpr Id kIds[] = {
-            Id::hidePerson, Id::overlay,    Id::live,      Id::mirror,     Id::steady,         Id::smallRegions,
-            Id::nearest,    Id::detail,     Id::wrap,      Id::cleanEdges, Id::resetTransform, Id::panel,
-            Id::corner,     Id::fullScreen, Id::photoMode, Id::fit,        Id::liveMode,       Id::zoomOut,
+            Id::hidePerson, Id::overlay,    Id::live,      Id::mirror,     Id::temporalSmoothing, Id::smallRegions,
+            Id::nearest,    Id::detail,     Id::wrap,      Id::cleanEdges, Id::resetTransform,    Id::panel,
+            Id::corner,     Id::fullScreen, Id::photoMode, Id::fit,        Id::liveMode,          Id::zoomOut,
             Id::undo,       Id::redo,       Id::cancel};
         room_.window().actions()[kIds[any(int(std::size(kIds)) - 1)]]->trigger();
     }

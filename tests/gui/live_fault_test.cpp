@@ -434,10 +434,12 @@ private Q_SLOTS:
 
     /// The source would be silent for ever.
     void closingWhileTheSourceIsSilentEnds() {
-        const LiveFixture live;
+        LiveFixture live;
         QTest::keyClick(&live.window(), Qt::Key_Space);
         QTRY_COMPARE(live.feed.opened(), 1);
         live.window().close();
+        live.base.window.reset();  // waits for the threads
+        QCOMPARE(live.feed.closed(), 1);
     }
 };
 

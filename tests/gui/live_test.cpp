@@ -136,7 +136,7 @@ private Q_SLOTS:
         QVERIFY(live.window().liveControl().mode() == Mode::photo && !live.window().live().isOn());
     }
 
-    void everyControlReachesTheLookAndCanBeUndone() {
+    void everyControlReachesTheParamsAndCanBeUndone() {
         LiveFixture live;
         live.start();
         LiveGroup& group = live.window().panel().live();
@@ -179,7 +179,7 @@ private Q_SLOTS:
         QVERIFY(!live.window().document().params().fineDetail);
     }
 
-    void keysTurnPartsOfTheLookOnAndOff() {
+    void keysTurnPartsOfTheParamsOnAndOff() {
         LiveFixture live;
         const auto params = [&] { return live.window().document().params(); };
         const CompositeParams before = params();
@@ -256,7 +256,7 @@ private Q_SLOTS:
         QCOMPARE(transform.y, 0.0F);
     }
 
-    void theLookReachesTheLiveEngine() {
+    void theParamsReachTheLiveEngine() {
         EngineLog log;
         LiveFixture live(fakeEngine(log));
         live.start();
@@ -401,7 +401,7 @@ private Q_SLOTS:
         live.start();
         const QSize before = live.window().size();
         live.press(Qt::Key_M, Qt::ControlModifier);
-        QVERIFY(live.window().bare().inCorner());
+        QVERIFY(live.window().compact().inCorner());
         QTRY_VERIFY(live.window().width() < 500 && !live.window().panel().isVisible());
         QVERIFY(live.window().canvas().light().isVisible());  // the light stays
         live.showNext();

@@ -174,7 +174,7 @@ private Q_SLOTS:
         live.window().actions()[ActionId::corner]->trigger();
         QTRY_VERIFY(live.window().width() < 500);
         QTest::mouseDClick(&live.window().canvas().livePage(), Qt::LeftButton, {}, QPoint(5, 5));
-        QVERIFY(!live.window().bare().inCorner());
+        QVERIFY(!live.window().compact().inCorner());
     }
 
     void whatIsNotKnownOfALayerIsADash() {
@@ -363,7 +363,7 @@ private Q_SLOTS:
         live.press(Qt::Key_F11);
         QTRY_VERIFY(live.window().isFullScreen());
         live.press(Qt::Key_M, Qt::ControlModifier);  // from the full screen into the corner
-        QTRY_VERIFY(!live.window().isFullScreen() && live.window().bare().inCorner());
+        QTRY_VERIFY(!live.window().isFullScreen() && live.window().compact().inCorner());
         QVERIFY(QTest::qWaitForWindowActive(&live.window()));
         live.press(Qt::Key_F8);
         QTRY_VERIFY(live.backgroundShown());
@@ -372,17 +372,17 @@ private Q_SLOTS:
         live.press(Qt::Key_F8);
         QTRY_VERIFY(live.personShown());
         live.press(Qt::Key_Escape);
-        QTRY_VERIFY(!live.window().bare().inCorner() && live.window().panel().isVisible());
+        QTRY_VERIFY(!live.window().compact().inCorner() && live.window().panel().isVisible());
     }
 
     void photosLeaveTheSmallWindow() {
         LiveFixture live;
         live.start();
         live.press(Qt::Key_M, Qt::ControlModifier);
-        QTRY_VERIFY(live.window().bare().inCorner());
+        QTRY_VERIFY(live.window().compact().inCorner());
         QVERIFY(QTest::qWaitForWindowActive(&live.window()));
         live.press(Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
-        QVERIFY(!live.window().bare().inCorner());
+        QVERIFY(!live.window().compact().inCorner());
         QVERIFY(!live.window().actions()[ActionId::corner]->isChecked());
         QTRY_VERIFY(live.window().isVisible() && live.window().panel().isVisible());
     }
@@ -409,7 +409,7 @@ private Q_SLOTS:
         QTRY_COMPARE(saved.count(), 2);
         QCOMPARE(QImage(saved[1][0].toString()).pixelColor(5, 5).alpha(), 128);
         live.showNext();
-        QVERIFY(log.lastParams().background.kind == Background::Kind::color);  // the parameters is as it was
+        QVERIFY(log.lastParams().background.kind == Background::Kind::color);  // the parameters are as they were
         QVERIFY(live.backgroundShown());
     }
 
@@ -469,7 +469,7 @@ private Q_SLOTS:
         LiveFixture live;
         live.press(Qt::Key_F11);
         live.press(Qt::Key_M, Qt::ControlModifier);
-        QVERIFY(live.window().bare().inCorner());
+        QVERIFY(live.window().compact().inCorner());
         QVERIFY(!live.window().actions()[ActionId::fullScreen]->isChecked());
     }
 };

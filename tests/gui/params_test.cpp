@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters in the window: its controls, undo, and what is remembered.
+// The parameters in the window: their controls, undo, and what is remembered.
 #include <QAbstractButton>
 #include <QButtonGroup>
 #include <QLabel>
@@ -98,7 +98,7 @@ private Q_SLOTS:
         QCOMPARE(fixture.log.cutOuts.load(), 1);
     }
 
-    void everyControlReachesTheLook() {
+    void everyControlReachesTheParams() {
         WindowFixture fixture;
         fixture.open();
         ParamsPanel& panel = fixture.window->panel();
@@ -147,7 +147,7 @@ private Q_SLOTS:
         QVERIFY2(!panel.position().isEnabled(), "a stretched picture has nowhere else to lie");
     }
 
-    void theLookAndTheWindowComeBack() {
+    void theParamsAndTheWindowComeBack() {
         WindowFixture fixture;
         fixture.window->resize(1111, 777);
         fixture.open();

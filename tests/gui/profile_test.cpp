@@ -89,7 +89,7 @@ class ProfileTest : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
-    void profilesKeepLookAndSource() {
+    void profilesKeepParamsAndSource() {
         LiveFixture live;
         QVERIFY(live.window().profiles().keep({"Evening", withThreshold(0.3F), named("Desk")}));
         live.base.restart();

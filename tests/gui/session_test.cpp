@@ -85,7 +85,7 @@ private Q_SLOTS:
         QCOMPARE(heard.photos.size(), 1);
     }
 
-    void theNewestLookWins() {
+    void theNewestParamsWin() {
         const ScratchFolder folder;
         EngineLog log;
         Heard heard(log);
@@ -148,7 +148,7 @@ private Q_SLOTS:
         QCOMPARE(heard.pictures.last().image->size().width, 1200);
     }
 
-    void aNewerLookCancelsTheFullSize() {
+    void newerParamsCancelTheFullSize() {
         const ScratchFolder folder;
         EngineLog log;
         log.stallFullSize = true;

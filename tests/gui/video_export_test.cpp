@@ -73,7 +73,7 @@ class VideoExportTest : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
-    void writesAVideoWithTheLookOfNow() {
+    void writesAVideoWithTheParamsOfNow() {
         ExportFixture fixture;
         fixture.window->document().edit(ParamControl::blurStrength, [](CompositeParams& params) {
             params.background.blurStrength = 90;

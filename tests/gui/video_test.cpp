@@ -91,7 +91,8 @@ private Q_SLOTS:
         live.window().setBackgroundPicture(videoIn(live.base.folder));
         std::set<int> seen;
         QTRY_VERIFY((live.showNext(), seen.insert(frameShown(live.base)), seen.contains(1) && seen.contains(4)));
-        // The parameters itself stays as it is: nothing to undo for each frame, nothing to draw anew in the panel.
+        // The parameters themselves stay as they are: nothing to undo for each frame, nothing to draw anew in the
+        // panel.
         QCOMPARE(live.window().document().undoStack().count(), 1);
         live.window().panel().kinds().button(int(Background::Kind::color))->click();
         live.showNext();

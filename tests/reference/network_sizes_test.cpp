@@ -32,7 +32,7 @@ std::vector<Size> sizesOf(const UNet& unet) {
     }
     if (takesEverySize()) return sizes;
     std::vector<Size> few;  // a stride that neither side's number of steps divides
-    for (std::size_t i = 0; i < sizes.size(); i += sizes.size() / 11) few.push_back(sizes[i]);
+    for (std::size_t i = 0; i < sizes.size(); i += step == 32 ? 37 : 11) few.push_back(sizes[i]);
     return few;
 }
 
@@ -68,9 +68,8 @@ TEST_P(NetworkSizes, KeepsWithinItsMemoryAndFindsThePerson) {
         SCOPED_TRACE(std::to_string(size.width) + "x" + std::to_string(size.height));
         const std::vector<float> expected = matteOf(single, picture, size);
         const double covered = std::accumulate(expected.begin(), expected.end(), 0.0) / double(expected.size());
-        if (isFound(size, picture.size())) {
-            EXPECT_TRUE(covered > 0.02 && covered < 0.9) << covered;
-        }
+        EXPECT_LT(covered, 0.9);
+        EXPECT_GT(covered, isFound(size, picture.size()) ? 0.02 : -1);
         if (!CpuNetwork::supports(CpuPrecision::bf16)) continue;
         CpuNetwork half(unet, CpuPrecision::bf16);
         half.checkMemory();

@@ -159,8 +159,8 @@ Samples sixAreas(Size size) {
     Samples areas{size, 3, 8, {}};
     for (int y = 0; y < size.height; ++y) {
         for (int x = 0; x < size.width; ++x) {
-            const int category = x * 3 / size.width + 3 * (y * 2 / size.height);
-            for (const int channel : kColors[std::size_t(category)]) areas.values.push_back(std::uint16_t(channel));
+            const int area = x * 3 / size.width + 3 * (y * 2 / size.height);
+            for (const int channel : kColors[std::size_t(area)]) areas.values.push_back(std::uint16_t(channel));
         }
     }
     return areas;

@@ -61,7 +61,7 @@ public:
         underWay_.clear();
     }
     void reset() override {
-        ++script_.forgotten;
+        ++script_.resets;
         underWay_.clear();
     }
     [[nodiscard]] std::vector<LayerInfo> layers() const override {
@@ -86,6 +86,9 @@ private:
 class FrameFeed::Source final : public FrameSource {
 public:
     explicit Source(FrameFeed& feed) : feed_(feed) {}
+    ~Source() override { ++feed_.closed_; }
+    Source(const Source&) = delete;
+    Source& operator=(const Source&) = delete;
     std::optional<Frame> read(std::stop_token stop) override {
         std::unique_lock lock(feed_.mutex_);
         feed_.wake_.wait(lock, stop, [this] { return !feed_.frames_.empty() || feed_.ended_ || !feed_.lost_.empty(); });

@@ -18,7 +18,7 @@ namespace matte::test {
 
 /// What happens to the engines made with it.
 struct LiveScript {
-    std::atomic<int> made = 0, submitted = 0, dropped = 0, forgotten = 0, mostUnderWay = 0;
+    std::atomic<int> made = 0, submitted = 0, dropped = 0, resets = 0, mostUnderWay = 0;
     std::atomic<int> failTakes = 0;  ///< so many take() throw
     std::atomic<bool> failMaking = false;
     std::atomic<MatteFault> matteFault = MatteFault::none;  ///< of every frame
@@ -46,6 +46,7 @@ public:
     void lose(const std::string& sentence);    ///< the next read() throws Error(source), once
     void refuse(const std::string& sentence);  ///< open() throws Error(source) until the sentence is empty
     [[nodiscard]] int opened() const { return opened_; }
+    [[nodiscard]] int closed() const { return closed_; }
     [[nodiscard]] int refusals() const { return refusals_; }
     [[nodiscard]] std::unique_ptr<FrameSource> open();
 
@@ -57,7 +58,7 @@ private:
     std::string lost_, refused_;
     bool ended_ = false;
     int pushed_ = 0;
-    std::atomic<int> opened_ = 0, refusals_ = 0;
+    std::atomic<int> opened_ = 0, closed_ = 0, refusals_ = 0;
 };
 
 /// The how manyeth frame that was pushed a picture of the scripted engine shows; -1 when it is no such picture.

@@ -3,7 +3,7 @@
 """`matte-cli evaluate` and inference/training/train/evaluate.py must give the same numbers, to the
 fourth digit, for the same photos and model. Exit status 77 where PyTorch is missing.
 
-    /usr/bin/python3 tests/training/agreement_test.py build/inference/matte-cli \\
+    /usr/bin/python3 tests/training/agreement_test.py build/release/inference/matte-cli \\
         [FOLDER_OF_PHOTOS_WITH_MATTES [MODEL [SIZE...]]]
 
 Without a folder, pictures are made up: bright people-like shapes, soft at the edge, on a textured

@@ -69,7 +69,7 @@ std::string refusal(const std::function<void()>& act) {
     try {
         act();
     } catch (const Error& error) {
-        return error.area == ErrorCategory::source ? error.what() : "another area";
+        return error.category == ErrorCategory::source ? error.what() : "another category";
     } catch (const Cancelled&) {
         return "cancelled";
     }

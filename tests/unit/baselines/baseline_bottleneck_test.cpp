@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every baselines on a network whose encoder is made of bottlenecks, against the scalar oracle. What a
+// Every baseline on a network whose encoder is made of bottlenecks, against the scalar oracle. What a
 // machine can't run is skipped with the reason.
 #include <algorithm>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The baselines's operations against PyTorch's values (tests/reference/dump_baselines.py) and against rules worked out
+// The baselines' operations against PyTorch's values (tests/reference/dump_baselines.py) and against rules worked out
 // by hand, on the CPU and, where there is one, on the GPU.
 #include <cmath>
 

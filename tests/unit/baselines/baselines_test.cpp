@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every baselines against the scalar oracle: single blocks and whole networks. What a machine can't run is
+// Every baseline against the scalar oracle: single blocks and whole networks. What a machine can't run is
 // skipped with the reason.
 #include <algorithm>
 #include <string>

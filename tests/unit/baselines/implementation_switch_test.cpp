@@ -39,7 +39,7 @@ public:
     RunReport run(std::span<const float> input, std::span<float> alpha) override {
         ++wish.runs;
         if (!wish.run.pass(stop_)) throw Cancelled{};
-        if (wish.fail) throw Error(ErrorCategory::engine, "The test's method broke: mend it.");
+        if (wish.fail) throw Error(ErrorCategory::engine, "The test's implementation broke: mend it.");
         RunReport report = inner_->run(input, alpha);
         if (wish.giveNan) alpha[alpha.size() / 2] = NAN;
         if (wish.msAPixel > 0) report.ms = wish.msAPixel * double(alpha.size());
@@ -118,7 +118,7 @@ protected:
                     ++loaded_;
                     return std::make_shared<const Model>(Model::load(Safetensors::parse(bytes_, "tiny")));
                 },
-                options_, EngineKind::cpu};
+                options_};
     }
     Output show(SelectedQueue& engine) {
         engine.submit(frameOf(number_), params_);
@@ -160,7 +160,7 @@ protected:
     CompositeParams params_{};
 };
 
-TEST_F(ImplementationSwitching, EveryMethodThatRunsHereGivesTheProductsMatte) {
+TEST_F(ImplementationSwitching, EveryImplementationThatRunsHereGivesTheProductsMatte) {
     options_.networkLongestSide = 32;  // the smallest input: no implementation is too slow for it on a loaded machine
     SelectedQueue engine(product(), setup(), implementations_);
     const auto expected = show(engine).picture->image();
@@ -188,7 +188,7 @@ TEST_F(ImplementationSwitching, EveryMethodThatRunsHereGivesTheProductsMatte) {
     EXPECT_FALSE(implementations_->status().difference);
 }
 
-TEST_F(ImplementationSwitching, AMethodOfTheCpuCopiesNothingToADevice) {
+TEST_F(ImplementationSwitching, AnImplementationOfTheCpuCopiesNothingToADevice) {
     SelectedQueue engine(product(), setup(), implementations_);
     implementations_->choose(&implementationNamed("cpu-parallel"));
     ASSERT_TRUE(showUntilRunning(engine, &implementationNamed("cpu-parallel")));
@@ -197,7 +197,7 @@ TEST_F(ImplementationSwitching, AMethodOfTheCpuCopiesNothingToADevice) {
     EXPECT_EQ(output.bytesDown, 0U);
 }
 
-TEST_F(ImplementationSwitching, TheLayersOfAMethodAreTimedAsTheProductsAre) {
+TEST_F(ImplementationSwitching, TheLayersOfAnImplementationAreTimedAsTheProductsAre) {
     SelectedQueue engine(product(), setup(), implementations_);
     for (const char* name : {"cpu-im2col", "cpu-onednn"}) {
         implementations_->choose(&implementationNamed(name));
@@ -252,7 +252,7 @@ TEST_F(ImplementationSwitching, WhatIsChosenAtTheStartRunsFromTheFirstFrameOn) {
     EXPECT_EQ(implementations_->status().running, &kTold);
 }
 
-TEST_F(ImplementationSwitching, NoMethodsFirstPictureWaitsForTheComparison) {
+TEST_F(ImplementationSwitching, NoImplementationsFirstPictureWaitsForTheComparison) {
     SelectedQueue engine(product(), setup(), implementations_);
     for (const double msAPixel : {0.0, 0.3}) {  // at the network's own input, and at a smaller one
         wish.msAPixel = msAPixel;
@@ -266,7 +266,7 @@ TEST_F(ImplementationSwitching, NoMethodsFirstPictureWaitsForTheComparison) {
     }
 }
 
-TEST_F(ImplementationSwitching, ASlowMethodRunsAtASmallerInputAndIsComparedThere) {
+TEST_F(ImplementationSwitching, ASlowImplementationRunsAtASmallerInputAndIsComparedThere) {
     wish.msAPixel = 0.3;  // at the network's own 64x44 a frame would take 0.84 s, and at 32x20 it takes 0.19 s
     SelectedQueue engine(product(), setup(), implementations_);
     const auto expected = show(engine).picture->image();
@@ -325,7 +325,7 @@ TEST_F(ImplementationSwitching, AFrameThatTookTooLongMakesTheInputSmallerOnce) {
     EXPECT_EQ(implementations_->status().input, (Size{32, 20})) << "once: a picture that changes its mind is worse";
 }
 
-TEST_F(ImplementationSwitching, WhenAMethodBreaksTheFrameIsTheProducts) {
+TEST_F(ImplementationSwitching, WhenAnImplementationBreaksTheFrameIsTheProducts) {
     SelectedQueue engine(product(), setup(), implementations_);
     const auto expected = show(engine).picture->image();
     for (std::atomic<bool>* fault : {&wish.fail, &wish.giveNan}) {
@@ -350,7 +350,7 @@ TEST_F(ImplementationSwitching, WhenAMethodBreaksTheFrameIsTheProducts) {
     }
 }
 
-TEST_F(ImplementationSwitching, AMethodThatCantBeBuiltLeavesThePictureAsItIs) {
+TEST_F(ImplementationSwitching, AnImplementationThatCantBeBuiltLeavesThePictureAsItIs) {
     SelectedQueue engine(product(), setup(), implementations_);
     implementations_->choose(&kUnbuildable);
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -364,7 +364,7 @@ TEST_F(ImplementationSwitching, AMethodThatCantBeBuiltLeavesThePictureAsItIs) {
     EXPECT_TRUE(showUntilRunning(engine, &kTold));
 }
 
-TEST_F(ImplementationSwitching, ASlowMethodIsNotWaitedForOnceAnotherIsChosen) {
+TEST_F(ImplementationSwitching, ASlowImplementationIsNotWaitedForOnceAnotherIsChosen) {
     SelectedQueue engine(product(), setup(), implementations_);
     for (const Implementation* next :
          {static_cast<const Implementation*>(nullptr), &implementationNamed("cpu-parallel")}) {
@@ -380,7 +380,7 @@ TEST_F(ImplementationSwitching, ASlowMethodIsNotWaitedForOnceAnotherIsChosen) {
     }
 }
 
-TEST_F(ImplementationSwitching, AMethodThatIsMeasuredForLongIsGivenUpOnceAnotherIsChosen) {
+TEST_F(ImplementationSwitching, AnImplementationThatIsMeasuredForLongIsGivenUpOnceAnotherIsChosen) {
     auto engine = std::make_unique<SelectedQueue>(product(), setup(), implementations_);
     const auto showUntilMeasured = [&] {
         const int before = wish.runs;

@@ -22,7 +22,7 @@ TimedRun runOf(Size input, double msAPixel) {
     return {input, msAPixel * double(input.pixels())};
 }
 
-TEST(InputChoice, AFastMethodKeepsTheNetworksOwnInput) {
+TEST(InputChoice, AFastImplementationKeepsTheNetworksOwnInput) {
     const UNet unet = sixLevels();
     const InputChoice choice(unet, kWide, 384);
     ASSERT_EQ(choice.own(), (Size{384, 224}));
@@ -77,7 +77,7 @@ TEST(InputChoice, ARunIsGivenUpAsSoonAsItCantEndInTime) {
     EXPECT_FALSE(isHopeless(40, 0.2, 150)) << "0.2 s: layers differ in speed, and it may end in time yet";
     EXPECT_FALSE(isHopeless(40, 0.9, 150));
     EXPECT_FALSE(isHopeless(10, 0.01, 150)) << "too early to tell: threads start, memory is touched";
-    EXPECT_FALSE(isHopeless(149, 0, 150)) << "a method that can't tell";
+    EXPECT_FALSE(isHopeless(149, 0, 150)) << "an implementation that can't tell";
     EXPECT_TRUE(isHopeless(150, 0, 150)) << "the time is over";
     EXPECT_TRUE(isHopeless(150, 1, 150));
     EXPECT_TRUE(isHopeless(0, 0, -3)) << "it was over before the run began";

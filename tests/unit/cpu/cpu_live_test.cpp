@@ -175,20 +175,20 @@ TEST(CpuLive, FramesThatChangeSizeAreShown) {
     }
 }
 
-TEST(CpuLive, AStillSceneSettlesAndForgetBeginsAnew) {
+TEST(CpuLive, AStillSceneSettlesAndResetBeginsAnew) {
     const auto engine = cpuEngine();
     CompositeParams off = over("color:#0000ff");
     off.temporalSmoothing = 0;
     off.removeSmallRegions = false;
-    CompositeParams temporal = off;
-    temporal.temporalSmoothing = 1;
+    CompositeParams smoothed = off;
+    smoothed.temporalSmoothing = 1;
     const auto alone = show(*engine, frameOf(person(5)), off).picture->image();
     engine->reset();
-    const auto first = show(*engine, frameOf(person(5)), temporal).picture->image();
+    const auto first = show(*engine, frameOf(person(5)), smoothed).picture->image();
     EXPECT_EQ(difference(*alone, *first), 0) << "the first frame stays as it is";
-    (void)show(*engine, frameOf(person(20)), temporal);
+    (void)show(*engine, frameOf(person(20)), smoothed);
     engine->reset();
-    EXPECT_EQ(difference(*alone, *show(*engine, frameOf(person(5)), temporal).picture->image()), 0);
+    EXPECT_EQ(difference(*alone, *show(*engine, frameOf(person(5)), smoothed).picture->image()), 0);
 }
 
 TEST(CpuLive, TheLayersAreListedAndTimed) {

@@ -116,7 +116,7 @@ TEST(Engine, APreviewLooksLikeTheWholePicture) {
     EXPECT_LT(difference, 3);
 }
 
-TEST(Engine, TheSameLookGivesTheSamePictureAfterOthers) {
+TEST(Engine, TheSameParamsGiveTheSamePictureAfterOthers) {
     const auto engine = cpuEngine();
     const auto cutout = engine->cutOut(photo({96, 64}));
     const auto pixels = [&](float strength) {

@@ -74,7 +74,7 @@ struct Selection {
 class ScriptedSelector final : public EngineSelector {
 public:
     explicit ScriptedSelector(Selection& selection) : selection_(selection) {}
-    std::optional<std::unique_ptr<LiveEngine>> next(Size) override {
+    std::optional<std::unique_ptr<LiveEngine>> next(Size, const LiveEngine&) override {
         return std::exchange(selection_.next, std::nullopt);
     }
     void failed(const std::string& sentence) override { selection_.failures.push_back(sentence); }
@@ -256,7 +256,7 @@ TEST_F(LiveQueueTest, AFrameStaysUnderWayWhereTheStandbyCannotBeMade) {
         {std::make_unique<ScriptedEngine>(script_, "gpu"), [](const std::string&) -> std::unique_ptr<LiveEngine> {
              throw Error(ErrorCategory::model, "The model is damaged.");
          }});
-    queue.submit({nullptr, 5, {}}, {}, 5);
+    queue.submit({image_, 5, {}}, {}, 5);
     lose();
     for (int i = 0; i < 2; ++i) EXPECT_THROW((void)queue.take(), Error) << "and again";
     EXPECT_EQ(queue.front().tag, 5);
@@ -264,7 +264,7 @@ TEST_F(LiveQueueTest, AFrameStaysUnderWayWhereTheStandbyCannotBeMade) {
 
 TEST_F(LiveQueueTest, TellsTheFailureWhereThereIsNoStandby) {
     LiveQueue<int> queue(std::make_unique<ScriptedEngine>(script_, "gpu"));
-    queue.submit({nullptr, 5, {}}, {}, 5);
+    queue.submit({image_, 5, {}}, {}, 5);
     lose();
     EXPECT_THROW((void)queue.take(), DeviceFailure);
 }

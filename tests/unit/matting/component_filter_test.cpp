@@ -40,14 +40,14 @@ void expectNear(const Planes& found, const Planes& expected, const char* why) {
 TEST(SmallRegions, GoWithTheirSoftSurroundings) {
     Planes matte = discs({{80, 60, 25}, {20, 20, 3}});
     ComponentFilter().keep(true, false, matte);
-    expectNear(matte, discs({{80, 60, 25}}), "the speck is gone, the person as before");
+    expectNear(matte, discs({{80, 60, 25}}), "the small region is gone, the person as before");
 }
 
-TEST(SmallRegions, OnlySmallPartsAreSpecks) {
+TEST(SmallRegions, AreMuchSmallerThanThePerson) {
     const Planes before = discs({{80, 60, 25}, {20, 20, 8}});
     Planes matte = before;
     ComponentFilter().keep(true, false, matte);
-    EXPECT_EQ(matte.values, before.values) << "a hand held up apart is no speck";
+    EXPECT_EQ(matte.values, before.values) << "a hand held up apart is no small region";
     EXPECT_TRUE(isSmallRegion(39, 1000, 10000));
     EXPECT_FALSE(isSmallRegion(41, 1000, 10000)) << "beside the largest part";
     EXPECT_FALSE(isSmallRegion(150, 10000, 10000)) << "beside the frame";

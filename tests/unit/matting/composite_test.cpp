@@ -140,7 +140,8 @@ TEST(CompositePixel, HardlyDifferentMattesGiveHardlyDifferentColours) {
     }
 }
 
-/// Blocks of a field of either side or between, whose colours explain some of alpha, and a picture of noise over it.
+/// Blocks of coefficients, of foreground, background or between, whose colours explain some of alpha, and a picture of
+/// noise over it.
 class Blocks : public testing::Test {
 protected:
     Blocks() {
@@ -196,7 +197,7 @@ protected:
             }
         }
     }
-    /// Of the pixels that are wholly on one side; how many there are of each is counted.
+    /// Of the pixels that are wholly foreground or background; how many there are of each is counted.
     int worstDifference(const CompositeParams& params, int (&counts)[2]) const {
         const bool pictured = params.background.kind == Background::Kind::image;
         const Image out = compositeOver(picture_.view(), guided_, params, pictured ? &plate_ : nullptr, {});
@@ -243,22 +244,22 @@ TEST_F(Blocks, WhatIsWhollyOnOneSideIsNotMixed) {
     }
 }
 
-TEST_F(Blocks, ASideIsSureOnlyWhereEveryColourHasIt) {
-    Trimap sides;
+TEST_F(Blocks, ALabelIsSureOnlyWhereEveryColourHasIt) {
+    Trimap trimap;
     const Edge edge = edgeOf(0.5F, 0.6F);
-    sides.find(guided_, edge, false);
-    EXPECT_EQ(sides.row(3)[3], TrimapLabel::background);
-    EXPECT_EQ(sides.row(3)[11], TrimapLabel::foreground);
-    EXPECT_EQ(sides.row(3)[7], TrimapLabel::unknown) << "between two blocks";
-    EXPECT_EQ(sides.row(3)[19], TrimapLabel::unknown);
-    sides.find(guided_, edge, true);
-    EXPECT_EQ(sides.row(3)[11], TrimapLabel::foreground) << "no light comes here";
-    EXPECT_EQ(sides.row(11)[3], TrimapLabel::foreground) << "nor here";
-    EXPECT_EQ(sides.row(11)[35], TrimapLabel::unknown) << "here it does";
+    trimap.find(guided_, edge, false);
+    EXPECT_EQ(trimap.row(3)[3], TrimapLabel::background);
+    EXPECT_EQ(trimap.row(3)[11], TrimapLabel::foreground);
+    EXPECT_EQ(trimap.row(3)[7], TrimapLabel::unknown) << "between two blocks";
+    EXPECT_EQ(trimap.row(3)[19], TrimapLabel::unknown);
+    trimap.find(guided_, edge, true);
+    EXPECT_EQ(trimap.row(3)[11], TrimapLabel::foreground) << "no light comes here";
+    EXPECT_EQ(trimap.row(11)[3], TrimapLabel::foreground) << "nor here";
+    EXPECT_EQ(trimap.row(11)[35], TrimapLabel::unknown) << "here it does";
     float* point = guided_.row(3) + std::ptrdiff_t(3) * guided::kChannels;
     point[0] = NAN;
-    sides.find(guided_, edge, false);
-    EXPECT_EQ(sides.row(3)[3], TrimapLabel::unknown) << "what is no number tells nothing";
+    trimap.find(guided_, edge, false);
+    EXPECT_EQ(trimap.row(3)[3], TrimapLabel::unknown) << "what is no number tells nothing";
 }
 
 TEST_F(Composite, MixesInLinearLight) {

@@ -125,16 +125,16 @@ TEST(LayOut, PutsWhatIsLongerOrShorterThanTheFrameWhereItIsToLie) {
         const Layout layout = layOut(picture, frame, placement, position);
         return std::array{layout.seenX, layout.seenY, layout.left, layout.top};
     };
-    using InverseMapping = std::array<int, 4>;
-    EXPECT_EQ(at(wide, Placement::fill, 0), (InverseMapping{0, 0, 0, 0}));
-    EXPECT_EQ(at(wide, Placement::fill, 0.5F), (InverseMapping{150, 0, 0, 0}));
-    EXPECT_EQ(at(wide, Placement::fill, 1), (InverseMapping{300, 0, 0, 0}));
-    EXPECT_EQ(at(tall, Placement::fill, 1), (InverseMapping{0, 300, 0, 0}));
-    EXPECT_EQ(at(wide, Placement::fit, 0), (InverseMapping{0, 0, 0, 0}));
-    EXPECT_EQ(at(wide, Placement::fit, 1), (InverseMapping{0, 0, 0, 150}));
-    EXPECT_EQ(at(tall, Placement::fit, 0.5F), (InverseMapping{0, 0, 75, 0}));
-    EXPECT_EQ(at(tall, Placement::fit, 7), (InverseMapping{0, 0, 150, 0})) << "the end is the end";
-    EXPECT_EQ(at(tall, Placement::fit, std::nanf("")), (InverseMapping{0, 0, 0, 0}));
+    using Crop = std::array<int, 4>;
+    EXPECT_EQ(at(wide, Placement::fill, 0), (Crop{0, 0, 0, 0}));
+    EXPECT_EQ(at(wide, Placement::fill, 0.5F), (Crop{150, 0, 0, 0}));
+    EXPECT_EQ(at(wide, Placement::fill, 1), (Crop{300, 0, 0, 0}));
+    EXPECT_EQ(at(tall, Placement::fill, 1), (Crop{0, 300, 0, 0}));
+    EXPECT_EQ(at(wide, Placement::fit, 0), (Crop{0, 0, 0, 0}));
+    EXPECT_EQ(at(wide, Placement::fit, 1), (Crop{0, 0, 0, 150}));
+    EXPECT_EQ(at(tall, Placement::fit, 0.5F), (Crop{0, 0, 75, 0}));
+    EXPECT_EQ(at(tall, Placement::fit, 7), (Crop{0, 0, 150, 0})) << "the end is the end";
+    EXPECT_EQ(at(tall, Placement::fit, std::nanf("")), (Crop{0, 0, 0, 0}));
 }
 
 TEST(LayInto, TakesExtremeShapes) {

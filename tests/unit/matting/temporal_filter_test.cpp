@@ -83,7 +83,7 @@ TEST(FollowRate, WhoComesNeedsLessMotionThanWhoGoes) {
     }
 }
 
-TEST(FollowRate, WithoutSteadinessItIsWholeAlways) {
+TEST(FollowRate, WithoutTemporalSmoothingItIsWholeAlways) {
     for (const float motion : {0.0F, 0.01F, 1.0F}) EXPECT_EQ(followRate(motion, 0, 0), 1);
     EXPECT_EQ(follow(0.3F, 0.7F, 1), 0.7F);
 }
@@ -94,9 +94,9 @@ TEST(LetGo, DropsADimRestWhereNobodyIs) {
     EXPECT_EQ(fadeOut(0.9F, 0), 0.9F) << "a person whom the network misses for a frame does not blink";
     EXPECT_EQ(fadeOut(0.001F, 0.001F), 0.001F);
     float before = fadeOut(0, 0);
-    for (float temporal = 0; temporal < 1; temporal += 0.001F) {
-        EXPECT_NEAR(fadeOut(temporal, 0), before, 0.01F) << "no jump at " << temporal;
-        before = fadeOut(temporal, 0);
+    for (float filtered = 0; filtered < 1; filtered += 0.001F) {
+        EXPECT_NEAR(fadeOut(filtered, 0), before, 0.01F) << "no jump at " << filtered;
+        before = fadeOut(filtered, 0);
     }
 }
 
@@ -114,10 +114,10 @@ TEST(MotionBlur, KeepsWhatIsPlain) {
 }
 
 TEST(TemporalFilter, TheFirstFrameStaysAsItIs) {
-    TemporalFilter temporal;
+    TemporalFilter filtered;
     Waving first(3);
     const Planes before = first.matte;
-    temporal.apply(first.picture, kTemporalSmoothing, first.matte);
+    filtered.apply(first.picture, kTemporalSmoothing, first.matte);
     EXPECT_EQ(first.matte.values, before.values);
 }
 

@@ -77,14 +77,14 @@ TEST(TwoPassRefinement, TakesPhotosOfAnyShape) {
         EXPECT_LE(joined.size.longest(), 1024);
         EXPECT_TRUE(std::ranges::all_of(joined.values, [](float value) { return value >= 0 && value <= 1; }));
         EXPECT_TRUE(std::ranges::any_of(joined.values, [](float value) { return std::abs(value - 0.9F) < 1e-3F; }))
-            << "the second look, " << photo.width;
+            << "the second pass, " << photo.width;
     }
 }
 
 TEST(MergedPasses, AreTheSecondInsideTheFirstOutsideAndMeltWhereTheyMeet) {
     const PhotoRegion part{400, 300, {800, 600}, 100};
     const Planes joined = mergePasses(flat({64, 48}, 0.5F), flat({64, 48}, 0.9F), part, kPhoto);
-    EXPECT_EQ(joined.size, (Size{128, 96})) << "as fine as the second look";
+    EXPECT_EQ(joined.size, (Size{128, 96})) << "as fine as the second pass";
     EXPECT_FLOAT_EQ(joined.row(48)[64], 0.9F);
     EXPECT_FLOAT_EQ(joined.row(48)[10], 0.5F);
     EXPECT_FLOAT_EQ(joined.row(10)[64], 0.5F);
@@ -103,7 +103,7 @@ TEST(MergedPasses, AreTheFirstAloneWhereTheTwoDisagreeAboutWhoIsThere) {
     EXPECT_EQ(everything.values, whole.values) << "the bed behind somebody is no person either";
     EXPECT_EQ(mergePasses(whole, flat({64, 64}, 0), *part, kPhoto).values, whole.values) << "who was there is not gone";
 
-    Planes fuller(Size{256, 256}, 1);  // with arms that the first look missed
+    Planes fuller(Size{256, 256}, 1);  // with arms that the first pass missed
     for (int y = 40; y < 216; ++y) std::fill_n(fuller.row(y) + 96, 64, 1.0F);
     const Planes joined = mergePasses(whole, fuller, *part, kPhoto);
     EXPECT_GT(joined.size.longest(), whole.size.longest());
@@ -131,7 +131,7 @@ std::shared_ptr<const Image> figure(Size size) {
 }
 
 struct Passes {
-    std::vector<double> shares;  ///< of the network's input that the figure filled, look by look
+    std::vector<double> shares;  ///< of the network's input that the figure filled, pass by pass
     std::shared_ptr<Cutout> cutout;
     Image matte;
 };
@@ -193,7 +193,7 @@ double errorOf(const test::FarPerson& person, int networkLongestSide) {
 TEST(TwoPassRefinement, FindsMoreOfADrawnPersonFarAway) {
     const test::FarPerson person = test::farPerson();
     const double once = errorOf(person, 512), twice = errorOf(person, 0);
-    EXPECT_LT(twice, 0.75 * once) << twice << " and " << once << " with one look of the same size";
+    EXPECT_LT(twice, 0.75 * once) << twice << " and " << once << " with one pass of the same size";
 }
 
 }  // namespace

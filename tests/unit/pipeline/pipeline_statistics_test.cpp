@@ -27,7 +27,7 @@ TEST_F(Live, OnlyTheFirstPictureOfAFrameCountsAsItsLatency) {
     ASSERT_TRUE(eventually([&] { return pipeline.newest() != first; }));
     pipeline.presented(*pipeline.newest(), 1);
     EXPECT_EQ(pipeline.statistics().framesPresented, 2U);
-    EXPECT_EQ(pipeline.statistics().latency.ms.samples, 1U) << "in another look";
+    EXPECT_EQ(pipeline.statistics().latency.ms.samples, 1U) << "with other parameters";
     feed.push();
     ASSERT_TRUE(shows(1));
     pipeline.presented(*pipeline.newest(), 1);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The live pipeline: what reaches the screen, and what does when something fails.
-#include <chrono>
 
 #include "tests/support/live_pipeline.h"
 
@@ -140,7 +139,7 @@ TEST_F(Live, AnEngineThatThrowsIsToldAndTheNextFrameGoesOn) {
     ASSERT_TRUE(eventually([&] { return pipeline.status().engineProblem == "The scripted engine broke: mend it."; }));
     EXPECT_EQ(pipeline.newest()->frame, 0U);
     EXPECT_EQ(script.dropped, 1);
-    EXPECT_EQ(script.forgotten, 1) << "of the source before: what it knows of this one is kept";
+    EXPECT_EQ(script.resets, 1) << "of the source before: what it knows of this one is kept";
     feed.push();
     ASSERT_TRUE(shows(2));
     EXPECT_EQ(pipeline.status().engineProblem, "");
@@ -213,7 +212,7 @@ TEST_F(Live, FramesMayChangeTheirSize) {
     EXPECT_TRUE(eventually([&] { return pipeline.newest()->picture->size() == Size{16, 6}; }));
 }
 
-TEST_F(Live, AnEndedFileKeepsItsLastPictureAndFollowsTheLook) {
+TEST_F(Live, AnEndedFileKeepsItsLastPictureAndFollowsTheParams) {
     start();
     feed.push();
     feed.end();
@@ -236,7 +235,7 @@ TEST_F(Live, AnotherSourceBeginsWithoutWhatTheFirstLeft) {
     other.push();
     ASSERT_TRUE(shows(0));
     EXPECT_EQ(pipeline.statistics().framesIn, 1U);
-    EXPECT_GE(script.forgotten, 2);
+    EXPECT_GE(script.resets, 2);
 }
 
 TEST_F(Live, StoppingClosesTheSourceAndKeepsThePicture) {
@@ -254,7 +253,7 @@ TEST_F(Live, StoppingClosesTheSourceAndKeepsThePicture) {
 
 TEST_F(Live, ACutoutIsHandedOutAndNeverShown) {
     std::atomic<bool> seenThrough = false;
-    const auto params = [&] {
+    const auto look = [&] {
         const auto live = pipeline.newest();
         if (live && live->picture->image()->row(0)[3] != 255) seenThrough = true;
     };
@@ -271,7 +270,7 @@ TEST_F(Live, ACutoutIsHandedOutAndNeverShown) {
         script.take.open();
         std::shared_ptr<const LivePicture> cutout;
         ASSERT_TRUE(eventually([&] {
-            params();
+            look();
             return (cutout = pipeline.takeCutout()) != nullptr;
         }));
         EXPECT_EQ(cutout->picture->image()->row(0)[3], 128);
@@ -279,7 +278,7 @@ TEST_F(Live, ACutoutIsHandedOutAndNeverShown) {
     }
     feed.push();
     EXPECT_TRUE(shows(21));
-    params();
+    look();
     EXPECT_FALSE(seenThrough);
 }
 

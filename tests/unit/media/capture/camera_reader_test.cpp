@@ -153,7 +153,9 @@ TEST(CameraReader, SilenceIsALossAndFramesMayComeAgain) {
     Reader r({Encoding::yuyv, {2, 2}, 30});
     r.deliver(Bytes(8, 1));
     ASSERT_TRUE(r.reader.read({}));
+    const auto begin = std::chrono::steady_clock::now();
     EXPECT_NE(lossOf(r).find("no pictures"), std::string::npos);
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, 2990ms);
     r.deliver(Bytes(8, 2));
     EXPECT_TRUE(r.reader.read({}));
 }
@@ -191,10 +193,12 @@ TEST(CameraReader, PicturesThatAreAllDamagedAreALoss) {
     Reader mjpg({Encoding::mjpg, {64, 48}, 30});
     mjpg.deliver(jpeg);
     ASSERT_TRUE(mjpg.reader.read({}));
+    const auto begin = std::chrono::steady_clock::now();
     const std::string sentence = lossWhileSending(mjpg, Bytes(jpeg.begin(), jpeg.begin() + long(jpeg.size() / 2)));
     EXPECT_EQ(sentence,
               "All pictures of the camera Cam come damaged: unplug it and plug it in again, or choose another size or "
               "format.");
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, 2990ms);
     mjpg.deliver(jpeg);
     EXPECT_TRUE(mjpg.reader.read({})) << "it may go on by itself";
 

@@ -20,7 +20,7 @@ using test::FileBytes;
 using test::Samples;
 using test::ScratchFolder;
 
-/// The sentence of the Error that `action` throws, after checking its area; empty when it throws none.
+/// The sentence of the Error that `action` throws, after checking its category; empty when it throws none.
 template <typename Action>
 std::string refusal(ErrorCategory category, Action action) {
     try {

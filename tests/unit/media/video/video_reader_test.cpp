@@ -40,7 +40,7 @@ struct Clip {
     AVColorTransferCharacteristic transfer = AVCOL_TRC_UNSPECIFIED;
     double grey = -1;  ///< instead of the colour: this share of the signal
     AVColorPrimaries primaries = AVCOL_PRI_UNSPECIFIED;
-    int interlacedStep = 0;  ///< instead of the colour: see fillGuided()
+    int interlacedStep = 0;  ///< instead of the colour: see fillFields()
     int pictures = 3;
 };
 
@@ -50,7 +50,7 @@ void check(int result) {
 
 constexpr int kBegin = 10;
 /// A white area that grows to the right by `step` columns from one field to the next. Even rows are filmed first.
-void fillGuided(AVFrame& frame, int picture, int step) {
+void fillFields(AVFrame& frame, int picture, int step) {
     for (int y = 0; y < frame.height; ++y) {
         std::uint8_t* row = frame.data[0] + std::ptrdiff_t(y) * frame.linesize[0];
         std::fill_n(row, frame.width, std::uint8_t(16));
@@ -109,7 +109,7 @@ fs::path write(const fs::path& path, const Clip& clip) {
     for (int i = 0; i <= clip.pictures; ++i) {
         check(av_frame_make_writable(frame));
         frame->pts = i;
-        if (isInterlaced && i < clip.pictures) fillGuided(*frame, i, clip.interlacedStep);
+        if (isInterlaced && i < clip.pictures) fillFields(*frame, i, clip.interlacedStep);
         check(avcodec_send_frame(encoder, i < clip.pictures ? frame : nullptr));
         while (avcodec_receive_packet(encoder, packet) == 0) {
             av_packet_rescale_ts(packet, encoder->time_base, stream->time_base);
