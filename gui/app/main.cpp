@@ -51,8 +51,8 @@ matte::MakeLiveEngines liveEngines(const matte::CommandLine& line,
         matte::EngineOptions options = given;
         options.windowsDevice = drawing->uuid();
         matte::LiveEngines engines = matte::makeLiveEngines(named, options);
-        const matte::EngineKind kind = engines.first->info().kind;
-        const std::string model = named.empty() && kind == matte::EngineKind::cpu ? matte::kLiteModel : named;
+        const bool onCpu = engines.first->info().kind == matte::EngineKind::cpu;
+        const std::string model = matte::liveModel(named, onCpu);
         const matte::baselines::Product product{[model] { return loadModel(model); }, options};
         engines.selector = std::make_unique<matte::baselines::BaselineSelector>(product, implementations);
         return engines;

@@ -262,7 +262,7 @@ void PhotoSession::openNow(const PhotoSource& source, std::stop_token stop) {
     Q_EMIT busyChanged(tr("Reading %1").arg(source.name));
     const Stopwatch decode;
     photo.image = source.file.empty() ? fromQImage(source.pixels) : readImage(source.file, stop);
-    photo.times.push_back({"decode", decode.ms()});
+    photo.times.push_back({Stage::decode, decode.ms()});
     stopIfAsked(stop);
     const Size small = previewSize(photo.image->size());
     photo.preview = small == photo.image->size()
@@ -320,7 +320,7 @@ double PhotoSession::renderAt(const RenderRequest& request, Size size, std::stop
     }
     const double ms = watch.ms();
     Q_EMIT rendered({image, request, size == cutout_->source()->size(), ms});
-    const auto stage = std::ranges::find(times, "composite", &StageTime::name);
+    const auto stage = std::ranges::find(times, Stage::composite, &StageTime::stage);
     return stage == times.end() ? ms : stage->ms;
 }
 

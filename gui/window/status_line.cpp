@@ -15,12 +15,12 @@ QString milliseconds(double ms) {
 QString details(const StageTimes& times) {
     QStringList lines;
     for (const StageTime& stage : times) {
-        lines.append(QString("%1: %2").arg(QString::fromStdString(stage.name), milliseconds(stage.ms)));
+        lines.append(QString("%1: %2").arg(QString(stageName(stage.stage)), milliseconds(stage.ms)));
     }
     return lines.join('\n');
 }
 
-QString stageName(LiveStage stage) {
+QString liveStageName(LiveStage stage) {
     switch (stage) {
         case LiveStage::off: return StatusLine::tr("Off");
         case LiveStage::closing: return StatusLine::tr("Closing…");
@@ -54,7 +54,8 @@ void StatusLine::showPhoto(const OpenedPhoto& photo) {
     photo_->setToolTip(photo.path);
     networkMs_ = -1;
     for (const StageTime& time : photo.times) {
-        if (time.name == "network" || time.name == "second pass") networkMs_ = std::max(networkMs_, 0.0) + time.ms;
+        if (time.stage == Stage::network || time.stage == Stage::secondPass)
+            networkMs_ = std::max(networkMs_, 0.0) + time.ms;
     }
     compositeMs_ = -1;
     times_->setToolTip(details(photo.times));
@@ -86,7 +87,7 @@ void StatusLine::showStage(LiveStage stage, const LiveSource& source) {
     photo_->setText(fontMetrics().elidedText(nameOf(source), Qt::ElideMiddle, 260));
     photo_->setToolTip(formatOf(source));
     times_->setToolTip({});
-    times_->setText(stageName(stage));
+    times_->setText(liveStageName(stage));
     fitEngine();
 }
 

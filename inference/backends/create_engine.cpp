@@ -65,10 +65,9 @@ LiveEngines createLiveEngines(UNet network, const EngineOptions& options) {
 }
 
 LiveEngines makeLiveEngines(const std::string& model, EngineOptions options) {
-    if (!model.empty()) return createLiveEngines(loadNetwork(model), options);
-    options.cpuNetwork = [] { return loadNetwork(kLiteModel); };
-    const bool isOnCpu = options.kind == EngineKind::cpu || !queryCuda().unavailable.empty();
-    return createLiveEngines(loadNetwork(isOnCpu ? kLiteModel : model), options);
+    options.cpuNetwork = [model] { return loadNetwork(liveModel(model, true)); };
+    const bool onCpu = options.kind == EngineKind::cpu || !queryCuda().unavailable.empty();
+    return createLiveEngines(loadNetwork(liveModel(model, onCpu)), options);
 }
 
 }  // namespace matte

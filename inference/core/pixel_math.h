@@ -29,10 +29,11 @@ MATTE_HOST_DEVICE inline float linearToSrgb(float linear) {
     return linear <= 0.0031308F ? linear * 12.92F : 1.055F * power(linear, 1.0F / 2.4F) - 0.055F;
 }
 
-/// One channel each of sRGB from studio-range Y, U, V bytes by ITU-R BT.601, as cameras send them; 0 to 255.
+/// One value for each channel.
 struct Color {
     float r, g, b;
 };
+/// sRGB, 0 to 255, from studio-range Y, U, V bytes by ITU-R BT.601, as cameras send them.
 MATTE_HOST_DEVICE inline Color yuvToRgb(float y, float u, float v) {
     const float light = 1.164384F * (y - 16);
     return {light + 1.596027F * (v - 128), light - 0.391762F * (u - 128) - 0.812968F * (v - 128),
@@ -302,6 +303,7 @@ constexpr float kNoLight = 1e-4F;
 /// fromX and perY * y + fromY.
 struct InverseMapping {
     float perX = 1, fromX = 0, perY = 1, fromY = 0;
+    bool operator==(const InverseMapping&) const = default;
 };
 
 /// As SubjectTransform has it: mirrored, larger by `scale` about the middle of the lower edge, then moved.

@@ -2,17 +2,12 @@
 #include "inference/cpu/cpu_engine.h"
 
 #include <algorithm>
-#include <new>
+#include <atomic>
 #include <utility>
 
 #include "inference/core/error.h"
 #include "inference/core/parallel.h"
-#include "inference/core/pixel_math.h"
-#include "inference/cpu/stage_timer.h"
 #include "inference/engine/self_test.h"
-#include "inference/matting/composite.h"
-#include "inference/matting/guided_filter.h"
-#include "inference/matting/resample.h"
 #include "inference/matting/two_pass_refinement.h"
 #include "inference/model/layer_cost.h"
 
@@ -32,45 +27,17 @@ public:
         return preview_;
     }
 
-    /// The background picture laid into a frame of `size`, kept for the next time; null when the background is no
-    /// picture.
-    const Image* plate(const Background& background, Size size) {
-        if (background.kind != Background::Kind::image || !background.image) return nullptr;
-        if (plate_.size() != size || !(plateFor_ == background)) {
-            plate_ =
-                layInto(background.image->view(), size, background.placement, background.color, background.position);
-            plateFor_ = background;
-        }
-        return &plate_;
-    }
-
-    void blur(float strength) {
-        if (strength == blurred_) return;
-        blurBackground(linear, alpha, blurSigma(strength, guided.size.longest()), guided);
-        blurred_ = strength;
-    }
-
-    /// The light of a background on the person; needs blur() before for Kind::blur.
-    void wrap(const CompositeParams& params, const Image* behind) {
-        RefineScratch scratch;
-        wrapLight(alpha, wrapSource(params, behind), guided, scratch);
-    }
-
-    Planes guided;         ///< [h, w, guided::kChannels]
-    Planes alpha, linear;  ///< on the same grid: the refined matte, the picture in linear light
+    CpuFrame frame;
     StageTimes times_;
 
 private:
     std::shared_ptr<const Image> source_;
-    Image preview_, plate_;
-    Background plateFor_;
-    float blurred_ = -1;
+    Image preview_;
 };
 
-Planes finite(Planes matte) {
-    if (!allFinite(matte.values)) throw NoMatte();
-    return matte;
-}
+/// Longest side of the coefficients' grid of live frames, whose default network has no larger input: the guided filter
+/// brings the matte to the picture's own pixels from there.
+constexpr int kLiveGuidedLongestSide = 384;
 
 CpuCutout& mine(Cutout& cutout) {
     auto* own = dynamic_cast<CpuCutout*>(&cutout);
@@ -88,12 +55,14 @@ CpuEngine::CpuEngine(UNet network, const EngineOptions& options, std::string rea
                 std::move(reason)) {}
 
 CpuEngine::CpuEngine(std::unique_ptr<HostNetwork> network, const EngineOptions& options, std::string reason)
-    : network_(std::move(network)), options_(options), reason_(std::move(reason)) {
+    : network_(std::move(network)),
+      options_(options),
+      reason_(std::move(reason)),
+      photoPass_(*network_),
+      livePass_(*network_) {
     setThreads(options_.threads);
-    StageTimes untold;
-    const std::string problem = selfTest(network_->unet(), [&](const Image& picture) {
-        return networkMatte(picture.view(), picture.size(), untold, {});
-    });
+    const std::string problem =
+        selfTest(network_->unet(), [&](const Image& picture) { return network_->matteOf(picture.view()); });
     if (problem.empty()) return;
     throw Error(ErrorCategory::model, "The model '" + network_->unet().name() + "' can't be used: " + problem +
                                           ". Get its file anew, or choose another model.");
@@ -121,84 +90,48 @@ Size CpuEngine::inputFor(Size picture, bool detail) const {
                   : unet.inputSize(picture, options_.networkLongestSide);
 }
 
-Planes CpuEngine::networkMatte(const ImageView& source, Size input, StageTimes& times, const std::stop_token& stop) {
-    {
-        const StageTimer timer(times, "prepare");
-        network_->configure(input);
-    }
-    {
-        const StageTimer timer(times, "preprocess");
-        network_->see(source);
-    }
-    const StageTimer timer(times, "network");
-    network_->run(stop, nullptr);
-    return network_->matte();
-}
-
-/// The network's matte of a photo. People who are far away are looked at twice, unless somebody said how large the
-/// network is to see a photo.
-Planes CpuEngine::photoMatte(const Image& photo, StageTimes& times, const std::stop_token& stop) {
-    Planes matte = finite(networkMatte(photo.view(), inputFor(photo.size(), true), times, stop));
-    if (options_.networkLongestSide != 0) return matte;
-    const auto part = regionToRefine(matte, photo.size());
-    if (!part) return matte;
-    stopIfAsked(stop);
-    const StageTimer timer(times, "second pass");
-    try {
-        StageTimes within;
-        const ImageView closer = regionOf(photo.view(), *part);
-        return mergePasses(matte, finite(networkMatte(closer, inputFor(closer.size, true), within, stop)), *part,
-                           photo.size());
-    } catch (const NoMatte&) {
-        return matte;
-    }
-}
-
 std::shared_ptr<Cutout> CpuEngine::cutOut(std::shared_ptr<const Image> source, std::stop_token stop) {
     setThreads(options_.threads);
     started_ = true;
     auto cutout = std::make_shared<CpuCutout>(source);
-    const Planes coarse = photoMatte(*source, cutout->times_, stop);
-    stopIfAsked(stop);
-    {
-        const StageTimer timer(cutout->times_, "refine");
-        const Planes guide = resampleToPlanes(source->view(), shrunkTo(source->size(), kGuidedLongestSide));
-        cutout->guided = Planes(guide.size, guided::kChannels);
-        fitGuidedFilter(guide, coarse, cutout->guided);
-        cutout->alpha = evaluateAlpha(guide, cutout->guided);
-        cutout->linear = toLinear(guide);
+    StageTimes& times = cutout->times_;
+    CpuPass pass(*network_);  // whose memory, for a grid as large as a photo's, is given back
+    const auto networkMatte = [&](const ImageView& picture, Output& output) {
+        Planes matte = pass.networkMatte(picture, inputFor(picture.size, true), stop, output);
+        stopIfAsked(stop);
+        return matte;
+    };
+    Output first, second;
+    Planes matte = networkMatte(source->view(), first);
+    if (!allFinite(matte.values)) throw NoMatte();
+    times = std::move(first.times);
+    if (options_.hasSecondPass()) {
+        const auto begin = std::chrono::steady_clock::now();
+        const auto closer = [&](const ImageView& region) { return networkMatte(region, second); };
+        if (auto refined = refineInTwoPasses(matte, source->view(), closer)) {
+            matte = std::move(*refined);
+            const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+            times.push_back({Stage::secondPass, took.count()});
+        }
     }
-    stopIfAsked(stop);
-    const StageTimer timer(cutout->times_, "foreground");
-    estimateColors(cutout->linear, cutout->alpha, cutout->guided);
+    pass.refine(source->view(), matte, shrunkTo(source->size(), kGuidedLongestSide), stop, cutout->frame, times);
     return cutout;
 }
 
 Output CpuEngine::composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) {
     CpuCutout& own = mine(cutout);
     Output output;
-    const Image& source = own.sourceAt(size);
-    if (params.background.kind == Background::Kind::blur) {
-        const StageTimer timer(output.times, "blur");
-        own.blur(params.background.blurStrength);
-    }
-    const Image* plate = own.plate(params.background, size);
-    if (params.lightWrap > 0 && params.background.kind != Background::Kind::transparent) {
-        const StageTimer timer(output.times, "wrap");
-        own.wrap(params, plate);
-    }
-    stopIfAsked(stop);
-    {
-        const StageTimer timer(output.times, "composite");
-        output.picture = std::make_shared<HostPicture>(
-            std::make_shared<Image>(compositeOver(source.view(), own.guided, params, plate, stop)));
-    }
+    auto image = std::make_shared<Image>(size, PixelFormat::rgba8);
+    photoPass_.composite(own.sourceAt(size).view(), own.frame, params, stop, *image, output.times);
+    output.picture = std::make_shared<HostPicture>(std::move(image));
     return output;
 }
 
 Image CpuEngine::matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) {
     CpuCutout& own = mine(cutout);
-    return renderMatte(own.sourceAt(size).view(), own.guided, params, stop);
+    Image image(size, PixelFormat::gray8);
+    photoPass_.matte(own.sourceAt(size).view(), own.frame, params, stop, image);
+    return image;
 }
 
 bool CpuEngine::submit(const Frame& frame, const CompositeParams& params) {
@@ -212,8 +145,38 @@ Output CpuEngine::take() {
     const Waiting now = *std::exchange(waiting_, std::nullopt);
     setThreads(options_.threads);
     started_ = true;
-    const Size input = inputFor(now.frame.image->size(), now.params.fineDetail && hasFineDetail());
-    return live_.run(now.frame, now.params, *network_, input, timeLayers_);
+    const Image& picture = *now.frame.image;
+    if (picture.format() == PixelFormat::gray8) {
+        throw Error(ErrorCategory::input,
+                    "A frame without colour can't be cut out: choose another format of the camera.");
+    }
+    const Size input = inputFor(picture.size(), now.params.fineDetail && hasFineDetail());
+    const Size grid = shrunkTo(picture.size(), std::max(kLiveGuidedLongestSide, input.longest()));
+    Output output;
+    output.times.reserve(kStages);
+    output.frame = now.frame.number;
+    output.captured = now.frame.captured;
+    const ImageView source = rgba_.of(picture.view());
+    Planes& matte = livePass_.networkMatte(source, input, {}, output, timeLayers_);
+    output.matteFault = live_.judge(livePass_.input(), matte);
+    if (output.matteUsable()) live_.filter(livePass_.input(), resolve(now.params, grid), matte, output.times);
+    livePass_.refine(source, matte, grid, {}, liveFrame_, output.times);
+    const Shown& shown = unused(source.size);
+    livePass_.composite(source, liveFrame_, now.params, {}, *shown.image, output.times);
+    output.picture = shown.picture;
+    return output;
+}
+
+const CpuEngine::Shown& CpuEngine::unused(Size size) {
+    std::erase_if(shown_, [&](const Shown& shown) { return !(shown.image->size() == size); });
+    for (const Shown& shown : shown_) {
+        if (shown.picture.use_count() > 1 || shown.image.use_count() > 2) continue;  // the picture itself holds one
+        std::atomic_thread_fence(std::memory_order_acquire);                         // what its last reader did is over
+        return shown;
+    }
+    auto image = std::make_shared<Image>(size, PixelFormat::rgba8);
+    shown_.push_back({image, std::make_shared<HostPicture>(image)});
+    return shown_.back();
 }
 
 void CpuEngine::drop() {

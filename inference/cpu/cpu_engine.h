@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "inference/cpu/cpu_live.h"
 #include "inference/cpu/cpu_network.h"
+#include "inference/cpu/cpu_pass.h"
 #include "inference/cpu/processor_rates.h"
 #include "inference/engine/engine.h"
 
@@ -41,17 +41,24 @@ private:
         Frame frame;
         CompositeParams params;
     };
+    /// A picture and its pixels, used again once nobody else holds either.
+    struct Shown {
+        std::shared_ptr<Image> image;
+        std::shared_ptr<HostPicture> picture;
+    };
+    const Shown& unused(Size size);
     [[nodiscard]] bool hasFineDetail() const;
     /// `detail`: as photos have it.
     [[nodiscard]] Size inputFor(Size picture, bool detail) const;
-    /// As the network gives it, at its size `input`.
-    Planes networkMatte(const ImageView& source, Size input, StageTimes& times, const std::stop_token& stop);
-    Planes photoMatte(const Image& photo, StageTimes& times, const std::stop_token& stop);
 
     std::unique_ptr<HostNetwork> network_;
     EngineOptions options_;
     std::string reason_;
-    CpuLive live_;
+    CpuPass photoPass_, livePass_;  ///< of composites, and of live frames
+    CpuLiveMemory live_;
+    CpuFrame liveFrame_;
+    RgbaFrame rgba_;
+    std::vector<Shown> shown_;
     bool timeLayers_ = false;
     bool started_ = false;                   ///< the network has seen more than the test picture
     std::unique_ptr<ProcessorRates> rates_;  ///< while they are measured

@@ -7,18 +7,25 @@
 
 namespace matte {
 
-void HostNetwork::see(const ImageView& source) {
-    const Planes picture = resampleToPlanes(source, size());
+void HostNetwork::setInput(const Planes& picture) {
     const auto mean = unet().mean(), deviation = unet().deviation();
     float* values = input();
-    for (std::size_t i = 0; i < picture.values.size(); ++i) {
-        values[i] = (picture.values[i] - mean[i % 3]) / deviation[i % 3];
+    for (std::size_t i = 0; i < picture.values.size(); i += 3) {
+        for (std::size_t c = 0; c < 3; ++c) values[i + c] = (picture.values[i + c] - mean[c]) / deviation[c];
     }
 }
 
-Planes HostNetwork::matte() const {
-    Planes matte(size(), 1);
+void HostNetwork::readMatte(Planes& matte) const {
+    reshape(matte, size(), 1);
     std::copy_n(alpha(), matte.values.size(), matte.values.begin());
+}
+
+Planes HostNetwork::matteOf(const ImageView& picture) {
+    configure(picture.size);
+    setInput(resampleToPlanes(picture, picture.size));
+    run({}, nullptr);
+    Planes matte;
+    readMatte(matte);
     return matte;
 }
 

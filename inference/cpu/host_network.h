@@ -3,9 +3,9 @@
 // and its live frames run. One thread at a time.
 //
 //     network.configure(unet.inputSize(picture));
-//     fill(network.input());
+//     network.setInput(resampleToPlanes(picture, network.size()));
 //     network.run({}, nullptr);
-//     use(network.alpha());
+//     network.readMatte(matte);
 #pragma once
 
 #include <stop_token>
@@ -35,10 +35,12 @@ public:
     /// each of unet().layers(), or empty where they can't be told apart.
     virtual void run(std::stop_token stop, std::vector<float>* layerMs) = 0;
 
-    /// Fills input() from a picture of any size, at size().
-    void see(const ImageView& source);
-    /// alpha() as [H, W, 1] of its own.
-    [[nodiscard]] Planes matte() const;
+    /// Fills input() with `picture` [H, W, 3], sRGB-encoded R, G, B of 0 to 1 at size().
+    void setInput(const Planes& picture);
+    /// alpha() as [H, W, 1].
+    void readMatte(Planes& matte) const;
+    /// The matte [h, w, 1] of a picture, any format but gray8, at the picture's own size. Throws what configure() does.
+    [[nodiscard]] Planes matteOf(const ImageView& picture);
 
     /// For people: "oneDNN 2.6.3, f32".
     [[nodiscard]] virtual std::string name() const = 0;

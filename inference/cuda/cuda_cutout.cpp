@@ -28,8 +28,8 @@ device::Source CudaCutout::pictureAt(Size size, cudaStream_t stream) {
     return {preview_.as<std::uint8_t>(), size, std::ptrdiff_t(size.width) * 4, PixelFormat::rgba8};
 }
 
-bool CudaCutout::needsBlur(float strength) {
-    return std::exchange(blurred_, strength) != strength;
+bool CudaCutout::needsBlur(int radius) {
+    return std::exchange(blurred_, radius) != radius;
 }
 
 }  // namespace matte

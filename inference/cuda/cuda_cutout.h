@@ -24,8 +24,8 @@ public:
 
     /// The picture itself, or a preview of `size` that is kept for the next time.
     device::Source pictureAt(Size size, cudaStream_t stream);
-    /// Whether the background has yet to be blurred so strongly, which the caller does now.
-    bool needsBlur(float strength);
+    /// Whether the background has yet to be blurred by `radius`, which the caller does now.
+    bool needsBlur(int radius);
 
 private:
     std::shared_ptr<const Image> source_;
@@ -33,7 +33,7 @@ private:
     StageTimes times_;
     device::Resampling toPreview_;
     DeviceBuffer preview_;
-    float blurred_ = -1;
+    int blurred_ = 0;  ///< the radius; 0: not blurred yet
 };
 
 }  // namespace matte

@@ -133,10 +133,10 @@ std::shared_ptr<CudaCutout> CudaEngine::cutOutAt(const std::shared_ptr<const Ima
     slot.prepare(source->size(), input);
     const std::chrono::duration<double, std::milli> prepared = std::chrono::steady_clock::now() - begin;
     slot.cutOut(*cutout, stop);
-    StageTimes times{{"prepare", prepared.count()}};
+    StageTimes times{{Stage::prepare, prepared.count()}};
     slot.wait(times);
     if (slot.matteFault() != MatteFault::none) throw NoMatte();
-    if (options_.networkLongestSide == 0) refineRegion(*cutout, times, stop);
+    if (options_.hasSecondPass()) refineRegion(*cutout, times, stop);
     cutout->took(std::move(times));
     return cutout;
 }
@@ -147,10 +147,9 @@ void CudaEngine::refineRegion(const CudaCutout& cutout, StageTimes& times, const
     try {
         if (!slots_.front()->refineRegion(cutout, stop)) return;
         const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-        times.push_back({"second pass", took.count()});
+        times.push_back({Stage::secondPass, took.count()});
     } catch (const CudaError& error) {
         if (error.code != cudaErrorMemoryAllocation) throw;
-    } catch (const NoMatte&) {  // NOLINT(bugprone-empty-catch)
     }
 }
 

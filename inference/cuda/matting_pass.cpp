@@ -58,12 +58,11 @@ void MattingPass::run(const FrameMemory& frame, const Run& how, cudaStream_t str
 
     CUDA_CHECK(cudaMemsetAsync(frame.nonFinite(), 0, sizeof(int), stream));
     shrinkToInput(frame.picture(), toInput_, stream);
-    stages.mark("preprocess", stream);
+    stages.mark(Stage::preprocess, stream);
     runNetwork(how.layers, stream);
-    stages.mark("network", stream);
+    stages.mark(Stage::network, stream);
     const float* matte = network_.alpha();
-    if (how.live) matte = judgeAndFilter(frame, how, stream);
-    if (how.filtered) stages.mark("temporal filter", stream);
+    if (how.live) matte = judgeAndFilter(frame, how, stream, stages);
 
     follow(stream, side_.get(), joined_);
     fillGuided(frame, matte, fromInput_, how.nonFinite, stream, stages);
@@ -88,9 +87,9 @@ void MattingPass::fillGuided(const FrameMemory& frame,
     const device::Scratch scratch = scratchFor(guided.size);
     device::resampleMatte(matte, toGrid, {frame.nonFinite(), nonFinite}, scratch.target, stream);
     device::fitGuidedFilter(guided, scratch, guidedRadius(guided.size.longest(), toGrid.from().longest()), stream);
-    stages.mark("refine", stream);
+    stages.mark(Stage::refine, stream);
     device::estimateColors(guided, scratch, stream);
-    stages.mark("foreground", stream);
+    stages.mark(Stage::foreground, stream);
 }
 
 Planes MattingPass::matte(cudaStream_t stream) const {
@@ -122,16 +121,18 @@ void MattingPass::refine(const FrameMemory& frame, const Planes& matte, cudaStre
     CUDA_CHECK(cudaStreamSynchronize(stream));
 }
 
-void MattingPass::runNetwork(StageClock* layers, cudaStream_t stream) {
+void MattingPass::runNetwork(LayerClock* layers, cudaStream_t stream) {
     if (!layers) return network_.forward(stream);
     layers->start(stream, true);
-    network_.forward(stream,
-                     [&](int layer) { layers->mark(weights_->unet().layers()[std::size_t(layer)].name, stream); });
+    network_.forward(stream, [&](int layer) { layers->mark(layer, stream); });
 }
 
 /// The network's matte, judged, and without small regions and other people, filtered over time. Waits for the frame
 /// before to be so.
-const float* MattingPass::judgeAndFilter(const FrameMemory& frame, const Run& how, cudaStream_t stream) {
+const float* MattingPass::judgeAndFilter(const FrameMemory& frame,
+                                         const Run& how,
+                                         cudaStream_t stream,
+                                         StageClock& stages) {
     const UNet& unet = weights_->unet();
     const bool inFloats = weights_->kernel() == ConvKernel::fp32;
     const device::NonFiniteFlag nonFinite{frame.nonFinite(), how.nonFinite};
@@ -145,22 +146,22 @@ const float* MattingPass::judgeAndFilter(const FrameMemory& frame, const Run& ho
         const device::TemporalMemory& memory = how.live->temporal();
         device::keepComponents(matte, size, how.params, nonFinite, memory.kept, scratch.components, scratch.matte,
                                stream);
+        stages.mark(Stage::componentFilter, stream);
         device::applyTemporalFilter(scratch.matte, network_.input(), inFloats, unet.mean(), unet.deviation(),
                                     how.params, frame.nonFinite(), memory, scratch.temporal, scratch.matte, stream);
+        stages.mark(Stage::temporalFilter, stream);
         matte = scratch.matte;
     }
     how.live->passed().record(stream);
     return matte;
 }
 
-void MattingPass::blur(const device::GuidedCoefficients& guided,
-                       const device::ParamsBlock* params,
-                       cudaStream_t stream) {
+void MattingPass::blur(const device::GuidedCoefficients& guided, const ResolvedParams* params, cudaStream_t stream) {
     device::blurBackground(guided, scratchFor(guided.size), params, stream);
 }
 
 void MattingPass::wrap(const device::GuidedCoefficients& guided,
-                       const device::ParamsBlock* params,
+                       const ResolvedParams* params,
                        const std::uint8_t* plate,
                        Size size,
                        cudaStream_t stream) {

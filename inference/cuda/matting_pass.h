@@ -25,11 +25,11 @@ public:
     [[nodiscard]] unsigned version() const { return version_; }
 
     struct Run {
-        int* nonFinite = nullptr;                     ///< NonFiniteFlag::onHost
-        StageClock* layers = nullptr;                 ///< when not null, times each layer, which then don't overlap
-        const LiveMemory* live = nullptr;             ///< of a live frame, whose matte is judged
-        bool filtered = false;                        ///< and filtered as `params` says
-        const device::ParamsBlock* params = nullptr;  ///< in device memory
+        int* nonFinite = nullptr;                ///< NonFiniteFlag::onHost
+        LayerClock* layers = nullptr;            ///< when not null, times each layer, which then don't overlap
+        const LiveMemory* live = nullptr;        ///< of a live frame, whose matte is judged
+        bool filtered = false;                   ///< and filtered as `params` says
+        const ResolvedParams* params = nullptr;  ///< in device memory
     };
     /// Fills frame.guided(), all but `blurred` and `wrap`, from frame.picture().
     void run(const FrameMemory& frame, const Run& how, cudaStream_t stream, StageClock& stages);
@@ -42,11 +42,11 @@ public:
     void refine(const FrameMemory& frame, const Planes& matte, cudaStream_t stream);
 
     /// Fills guided.blurred; `params` lies in device memory.
-    void blur(const device::GuidedCoefficients& guided, const device::ParamsBlock* params, cudaStream_t stream);
+    void blur(const device::GuidedCoefficients& guided, const ResolvedParams* params, cudaStream_t stream);
 
     /// Fills guided.wrap for a frame of `size` over `plate`.
     void wrap(const device::GuidedCoefficients& guided,
-              const device::ParamsBlock* params,
+              const ResolvedParams* params,
               const std::uint8_t* plate,
               Size size,
               cudaStream_t stream);
@@ -62,8 +62,8 @@ private:
                     int* nonFinite,
                     cudaStream_t stream,
                     StageClock& stages);
-    void runNetwork(StageClock* layers, cudaStream_t stream);
-    const float* judgeAndFilter(const FrameMemory& frame, const Run& how, cudaStream_t stream);
+    void runNetwork(LayerClock* layers, cudaStream_t stream);
+    const float* judgeAndFilter(const FrameMemory& frame, const Run& how, cudaStream_t stream, StageClock& stages);
     [[nodiscard]] device::Scratch scratchFor(Size grid);
     void enlarge(DeviceBuffer& buffer, std::size_t bytes);
 

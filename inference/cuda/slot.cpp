@@ -7,15 +7,6 @@
 #include "inference/matting/two_pass_refinement.h"
 
 namespace matte {
-namespace {
-
-/// Whether the parameters ask for anything that is done to live mattes alone.
-bool isFiltered(const CompositeParams& params) {
-    return params.temporalSmoothing > 0 || params.removeSmallRegions || params.nearestOnly;
-}
-
-}  // namespace
-
 Slot::Slot(std::shared_ptr<const CudaWeights> weights, CudaNetwork::Choose choose, CudaFault fault)
     : fault_(std::move(fault)), pass_(std::move(weights), std::move(choose)) {
     new (control_.as<Control>()) Control();
@@ -24,16 +15,12 @@ Slot::Slot(std::shared_ptr<const CudaWeights> weights, CudaNetwork::Choose choos
 void Slot::upload(const Image& image, const FrameMemory& memory) {
     passStep(fault_, "upload");
     copy_.upload(image.row(0), image.bytes(), memory.pixels(), stream_.get());
-    stages_.mark("upload", stream_.get());
+    stages_.mark(Stage::upload, stream_.get());
 }
 
-void Slot::uploadParams(const CompositeParams& params, Size grid) {
-    control().params = device::paramsBlock(params, grid);
-    // Without its picture the background is its colour.
-    if (params.background.kind == Background::Kind::image && !params.background.image) {
-        control().params.kind = Background::Kind::color;
-    }
-    copy_.upload(&control().params, sizeof(device::ParamsBlock), paramsBlock_.data(), stream_.get());
+void Slot::uploadParams(const ResolvedParams& params) {
+    control().params = params;
+    copy_.upload(&control().params, sizeof(ResolvedParams), paramsBlock_.data(), stream_.get());
 }
 
 void Slot::show(const device::Source& source,
@@ -43,14 +30,14 @@ void Slot::show(const device::Source& source,
     passStep(fault_, "composite");
     const cudaStream_t stream = stream_.get();
     const std::uint8_t* plate = plate_.laid(params.background, source.size, copy_, stream);
-    if (plate_.isNew()) stages_.mark("plate", stream);
-    if (params.lightWrap > 0 && params.background.kind != Background::Kind::transparent) {
+    if (plate_.isNew()) stages_.mark(Stage::plate, stream);
+    if (control().params.isLit()) {
         pass_.wrap(guided, deviceParams(), plate, source.size, stream);
-        stages_.mark("wrap", stream);
+        stages_.mark(Stage::lightWrap, stream);
     }
     out.read.waitOn(stream);
     device::compositeOver(source, guided, deviceParams(), plate, out.pixels.as<std::uint8_t>(), stream);
-    stages_.mark("composite", stream);
+    stages_.mark(Stage::composite, stream);
     out.ready.record(stream);
 }
 
@@ -71,28 +58,28 @@ void Slot::cutOut(const CudaCutout& cutout, const std::stop_token& stop) {
 
 bool Slot::refineRegion(const CudaCutout& cutout, const std::stop_token& stop) {
     const device::Source& photo = cutout.memory().picture();
-    const Planes whole = pass_.matte(stream_.get());
-    const auto part = regionToRefine(whole, photo.size);
-    if (!part) return false;
+    const auto closer = [&](const ImageView& region) {
+        stopIfAsked(stop);
+        passStep(fault_, "second pass");
+        return pass_.networkMatte({region.data, region.size, region.strideBytes, region.format},
+                                  pass_.unet().photoInputSize(region.size), stream_.get());
+    };
+    const auto refined = refineInTwoPasses(pass_.matte(stream_.get()),
+                                           {photo.data, photo.size, photo.strideBytes, photo.format}, closer);
+    if (!refined) return false;
     stopIfAsked(stop);
-    passStep(fault_, "second pass");
-    const ImageView view = regionOf({photo.data, photo.size, photo.strideBytes, photo.format}, *part);
-    const Planes closer = pass_.networkMatte({view.data, view.size, view.strideBytes, view.format},
-                                             pass_.unet().photoInputSize(view.size), stream_.get());
-    if (!allFinite(closer.values)) throw NoMatte();
-    stopIfAsked(stop);
-    pass_.refine(cutout.memory(), mergePasses(whole, closer, *part, photo.size), stream_.get());
+    pass_.refine(cutout.memory(), *refined, stream_.get());
     return true;
 }
 
 void Slot::composite(CudaCutout& cutout, const CompositeParams& params, Size size, const PictureMemory& out) {
     const device::GuidedCoefficients& guided = cutout.memory().guided();
     const device::Source source = cutout.pictureAt(size, stream_.get());
-    uploadParams(params, guided.size);
+    uploadParams(resolve(params, guided.size));
     stages_.start(stream_.get(), true);
-    if (params.background.kind == Background::Kind::blur && cutout.needsBlur(params.background.blurStrength)) {
+    if (control().params.isBlurred() && cutout.needsBlur(control().params.blurRadius)) {
         pass_.blur(guided, deviceParams(), stream_.get());
-        stages_.mark("blur", stream_.get());
+        stages_.mark(Stage::blur, stream_.get());
     }
     show(source, guided, params, out);
 }
@@ -100,18 +87,18 @@ void Slot::composite(CudaCutout& cutout, const CompositeParams& params, Size siz
 void Slot::renderMatte(CudaCutout& cutout, const CompositeParams& params, Size size, const PictureMemory& out) {
     passStep(fault_, "composite");
     const device::Source source = cutout.pictureAt(size, stream_.get());
-    uploadParams(params, cutout.memory().guided().size);
+    uploadParams(resolve(params, cutout.memory().guided().size));
     stages_.start(stream_.get(), true);
     out.read.waitOn(stream_.get());
     device::renderMatte(source, cutout.memory().guided(), deviceParams(), out.pixels.as<std::uint8_t>(), stream_.get());
-    stages_.mark("matte", stream_.get());
+    stages_.mark(Stage::matte, stream_.get());
     out.ready.record(stream_.get());
 }
 
 void Slot::wait(StageTimes& times) const {
     passStep(fault_, "wait");
     stream_.wait();
-    stages_.read(times);
+    stages_.read([&](Stage stage, double ms) { times.push_back({stage, ms}); });
 }
 
 void Slot::start(const Frame& frame,
@@ -119,22 +106,23 @@ void Slot::start(const Frame& frame,
                  const FrameSettings& settings,
                  std::shared_ptr<const PictureMemory> out) {
     frame_ = frame;
-    params_ = params;
     out_ = std::move(out);
     timing_ = settings.timeLayers;
     bytesBefore_ = copy_.bytesUp();
-    prepareFrame(*frame.image, params, settings);
+    const ResolvedParams resolved = resolve(params, shrunkTo(frame.image->size(), kGuidedLongestSide));
+    opaque_ = !resolved.isTransparent();
+    prepareFrame(*frame.image, resolved.isFiltered(), settings);
 
     begin_.record(stream_.get());
-    uploadParams(params, memory_.guided().size);
+    uploadParams(resolved);
     stages_.start(stream_.get(), timing_);
     upload(*frame.image, memory_);
-    findMatte(params, settings);
+    findMatte(settings);
     show(memory_.picture(), memory_.guided(), params, *out_);
     done_.record(stream_.get());
 }
 
-void Slot::prepareFrame(const Image& image, const CompositeParams& params, const FrameSettings& settings) {
+void Slot::prepareFrame(const Image& image, bool filtered, const FrameSettings& settings) {
     const Size size = image.size();
     const PixelFormat format = image.format();
     if (format == PixelFormat::gray8) {
@@ -143,8 +131,8 @@ void Slot::prepareFrame(const Image& image, const CompositeParams& params, const
     }
     const bool fits = memory_.picture().size == size && memory_.picture().format == format;
     if (!fits || !warm_) passStep(fault_, "prepare");
-    pass_.prepare(size, settings.input, isFiltered(params));
-    settings.live->prepare(settings.input, isFiltered(params), stream_.get());
+    pass_.prepare(size, settings.input, filtered);
+    settings.live->prepare(settings.input, filtered, stream_.get());
     if (fits) return;
     recorded_ = {};
     memory_ = {};
@@ -153,13 +141,13 @@ void Slot::prepareFrame(const Image& image, const CompositeParams& params, const
 
 /// The whole way from the uploaded pixels to the coefficients, as one graph. It runs once before it is recorded,
 /// because kernels are loaded when they first run, which must not be while a graph is recorded.
-void Slot::findMatte(const CompositeParams& params, const FrameSettings& settings) {
+void Slot::findMatte(const FrameSettings& settings) {
     passStep(fault_, "network");
     const cudaStream_t stream = stream_.get();
     const Recording wanted{.size = memory_.picture().size,
                            .format = memory_.picture().format,
-                           .blurred = params.background.kind == Background::Kind::blur,
-                           .filtered = isFiltered(params),
+                           .blurred = control().params.isBlurred(),
+                           .filtered = control().params.isFiltered(),
                            .passVersion = pass_.version(),
                            .liveVersion = settings.live->version()};
     const auto enqueue = [&] {
@@ -168,7 +156,7 @@ void Slot::findMatte(const CompositeParams& params, const FrameSettings& setting
                   stream, stages_);
         if (!wanted.blurred) return;
         pass_.blur(memory_.guided(), deviceParams(), stream);
-        stages_.mark("blur", stream);
+        stages_.mark(Stage::blur, stream);
     };
     if (!(recorded_ == wanted)) {
         plain_ = Graph();
@@ -197,22 +185,18 @@ Output Slot::finish(const std::shared_ptr<Readback>& readback) {
     passStep(fault_, "wait");
     done_.wait();
     Output output;
-    output.picture = std::make_shared<CudaPicture>(std::move(out_), memory_.picture().size,
-                                                   params_.background.kind != Background::Kind::transparent, readback);
+    output.picture = std::make_shared<CudaPicture>(std::move(out_), memory_.picture().size, opaque_, readback);
     output.frame = frame_.number;
     output.captured = frame_.captured;
     output.bytesUp = copy_.bytesUp() - bytesBefore_;
     output.matteFault = matteFault();
     if (timing_) {
-        stages_.read(output.times);
-        StageTimes layers;
-        layers_.read(layers);
-        for (const StageTime& layer : layers) output.layerMs.push_back(float(layer.ms));
+        stages_.read([&](Stage stage, double ms) { output.times.push_back({stage, ms}); });
+        layers_.read([&](int, double ms) { output.layerMs.push_back(float(ms)); });
     } else {
-        output.times.push_back({"total", double(done_.msSince(begin_))});
+        output.times.push_back({Stage::total, double(done_.msSince(begin_))});
     }
     frame_ = {};
-    params_ = {};
     return output;
 }
 
@@ -220,7 +204,6 @@ void Slot::drop() {
     (void)cudaStreamSynchronize(stream_.get());  // an error of what is dropped is nobody's any more
     cudaGetLastError();
     frame_ = {};
-    params_ = {};
     out_.reset();
 }
 

@@ -26,7 +26,7 @@ public:
     /// A still: upload, network, refinement. wait() for it before `cutout` is used.
     void cutOut(const CudaCutout& cutout, const std::stop_token& stop);
     /// After wait() for a still: people who are far away are looked at once more; whether there were any. Waits. When
-    /// it throws CudaError for want of memory or NoMatte, `cutout` is as it was.
+    /// it throws CudaError for want of memory, `cutout` is as it was.
     bool refineRegion(const CudaCutout& cutout, const std::stop_token& stop);
     /// A still over its new background, or its matte alone.
     void composite(CudaCutout& cutout, const CompositeParams& params, Size size, const PictureMemory& out);
@@ -56,7 +56,7 @@ public:
 private:
     /// What the host says and hears in page-locked memory.
     struct Control {
-        device::ParamsBlock params;
+        ResolvedParams params;
         int nonFinite = 0;
     };
     /// What a recorded graph is good for.
@@ -68,11 +68,11 @@ private:
         bool operator==(const Recording&) const = default;
     };
     [[nodiscard]] Control& control() const { return *control_.as<Control>(); }
-    [[nodiscard]] const device::ParamsBlock* deviceParams() const { return paramsBlock_.as<device::ParamsBlock>(); }
-    void prepareFrame(const Image& image, const CompositeParams& params, const FrameSettings& settings);
+    [[nodiscard]] const ResolvedParams* deviceParams() const { return paramsBlock_.as<ResolvedParams>(); }
+    void prepareFrame(const Image& image, bool filtered, const FrameSettings& settings);
     void upload(const Image& image, const FrameMemory& memory);
-    void uploadParams(const CompositeParams& params, Size grid);
-    void findMatte(const CompositeParams& params, const FrameSettings& settings);
+    void uploadParams(const ResolvedParams& params);
+    void findMatte(const FrameSettings& settings);
     void show(const device::Source& source,
               const device::GuidedCoefficients& guided,
               const CompositeParams& params,
@@ -84,21 +84,21 @@ private:
     Plate plate_;
     StagedCopy copy_;
     PinnedBuffer control_{sizeof(Control)};
-    DeviceBuffer paramsBlock_{sizeof(device::ParamsBlock)};
-    StageClock stages_, layers_;
+    DeviceBuffer paramsBlock_{sizeof(ResolvedParams)};
+    StageClock stages_;
+    LayerClock layers_;
 
     // Live frames:
     FrameMemory memory_;
     Recording recorded_;
-    bool warm_ = false;               ///< what is to be recorded has run once
-    Graph plain_, timed_;             ///< of recorded_
-    std::vector<std::string> marks_;  ///< the stages that timed_ marks
+    bool warm_ = false;         ///< what is to be recorded has run once
+    Graph plain_, timed_;       ///< of recorded_
+    std::vector<Stage> marks_;  ///< the stages that timed_ marks
     Event begin_, done_{Event::Kind::asleep};
     Frame frame_;
-    CompositeParams params_;
     std::shared_ptr<const PictureMemory> out_;
     std::size_t bytesBefore_ = 0;
-    bool timing_ = false;
+    bool timing_ = false, opaque_ = true;
 };
 
 }  // namespace matte

@@ -1,61 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times the stages of a stream with events at their borders, also inside a graph; does nothing when it is off. One
-// thread at a time.
+// StreamClock: times what happens on a stream with events at the borders, also inside a graph; does nothing when it is
+// off. StageClock's marks are stages, LayerClock's the numbers of layers. One thread at a time.
 //
 //     clock.start(stream, true);
 //     …                               // enqueue the stage
-//     clock.mark("upload", stream);
+//     clock.mark(Stage::upload, stream);
 //     stream.wait();
-//     clock.read(times);
+//     clock.read([](Stage stage, double ms) { … });
 #pragma once
 
 #include <deque>
-#include <string>
 #include <vector>
 
 #include "inference/cuda/device/cuda.h"
-#include "inference/engine/engine.h"
+#include "inference/engine/stage.h"
 
 namespace matte {
 
-class StageClock {
+template <typename Mark>
+class StreamClock {
 public:
     void start(cudaStream_t stream, bool on) {
         on_ = on;
-        names_.clear();
+        marks_.clear();
         if (on_) record(stream);
     }
-    /// Ends the stage `name`, which began at the call before.
-    void mark(const std::string& name, cudaStream_t stream) {
+    /// Ends what began at the call before.
+    void mark(Mark mark, cudaStream_t stream) {
         if (!on_) return;
-        names_.push_back(name);
+        marks_.push_back(mark);
         record(stream);
     }
-    [[nodiscard]] std::size_t marks() const { return names_.size(); }
+    [[nodiscard]] std::size_t marks() const { return marks_.size(); }
     /// What was marked from the mark `first` on.
-    [[nodiscard]] std::vector<std::string> marksFrom(std::size_t first) const {
-        return {names_.begin() + std::ptrdiff_t(first), names_.end()};
+    [[nodiscard]] std::vector<Mark> marksFrom(std::size_t first) const {
+        return {marks_.begin() + std::ptrdiff_t(first), marks_.end()};
     }
     /// Instead of the same calls of mark(): a graph was launched that makes them.
-    void repeat(const std::vector<std::string>& marks) {
-        if (on_) names_.insert(names_.end(), marks.begin(), marks.end());
+    void repeat(const std::vector<Mark>& marks) {
+        if (on_) marks_.insert(marks_.end(), marks.begin(), marks.end());
     }
-    /// Appends what was marked since start(). The stream has been waited for.
-    void read(StageTimes& times) const {
-        for (std::size_t i = 0; i < names_.size(); ++i) {
-            times.push_back({names_[i], double(borders_[i + 1].msSince(borders_[i]))});
-        }
+    /// Calls found(mark, milliseconds) for what was marked since start(). The stream has been waited for.
+    template <typename Found>
+    void read(const Found& found) const {
+        for (std::size_t i = 0; i < marks_.size(); ++i) found(marks_[i], double(borders_[i + 1].msSince(borders_[i])));
     }
 
 private:
     void record(cudaStream_t stream) {
-        if (borders_.size() <= names_.size()) borders_.emplace_back();
-        borders_[names_.size()].record(stream);
+        if (borders_.size() <= marks_.size()) borders_.emplace_back();
+        borders_[marks_.size()].record(stream);
     }
 
     bool on_ = false;
-    std::vector<std::string> names_;
-    std::deque<Event> borders_;  ///< one more than names
+    std::vector<Mark> marks_;
+    std::deque<Event> borders_;  ///< one more than marks
 };
+using StageClock = StreamClock<Stage>;
+using LayerClock = StreamClock<int>;
 
 }  // namespace matte

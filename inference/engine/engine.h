@@ -25,17 +25,11 @@
 #include "inference/core/image.h"
 #include "inference/core/machine_rates.h"
 #include "inference/core/picture.h"
+#include "inference/engine/stage.h"
 #include "inference/matting/matte_guard.h"
 #include "inference/model/unet.h"
 
 namespace matte {
-
-/// How long one stage took, in milliseconds of wall clock.
-struct StageTime {
-    std::string name;
-    double ms = 0;
-};
-using StageTimes = std::vector<StageTime>;
 
 enum class EngineKind { automatic = 1, cpu, cuda };
 
@@ -56,6 +50,9 @@ struct EngineOptions {
     /// Loads what a CPU runs in place of the network given, from the beginning or once the GPU has failed; empty: the
     /// same. Called by whoever calls the engine, and may throw Error(model).
     std::function<UNet()> cpuNetwork{};
+
+    /// Photos of people far away get a second pass (matting/two_pass_refinement.h), unless the input's size was given.
+    [[nodiscard]] bool hasSecondPass() const { return networkLongestSide == 0; }
 };
 
 /// The device of an engine failed. `lasting`: for good, rather than for want of memory for one picture.
@@ -87,8 +84,7 @@ public:
     Cutout(const Cutout&) = delete;
     Cutout& operator=(const Cutout&) = delete;
     [[nodiscard]] virtual std::shared_ptr<const Image> source() const = 0;
-    [[nodiscard]] virtual const StageTimes& times()
-        const = 0;  ///< prepare (once a size), upload (CUDA), preprocess, network, second pass, refine, foreground
+    [[nodiscard]] virtual const StageTimes& times() const = 0;  ///< from prepare to foreground
 
 protected:
     Cutout() = default;
@@ -125,9 +121,8 @@ public:
     PhotoEngine& operator=(const PhotoEngine&) = delete;
 
     [[nodiscard]] virtual EngineInfo info() const = 0;
-    /// Runs the network on `source` (rgba8 or bgr8, any size) and refines its matte along the picture's edges. People
-    /// who are far away in it get a second pass (matting/two_pass_refinement.h), unless EngineOptions says how large
-    /// the network's input is. Throws NoMatte.
+    /// Runs the network on `source` (rgba8 or bgr8, any size), with a second pass where EngineOptions::hasSecondPass()
+    /// says so, and refines its matte along the picture's edges. Throws NoMatte.
     virtual std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop = {}) = 0;
     /// The person over params.background at `size`: the source's size, or a smaller one of the same shape for a quick
     /// preview.

@@ -7,6 +7,7 @@
 #include "inference/core/error.h"
 #include "inference/core/parallel.h"
 #include "inference/core/vector_clones.h"
+#include "inference/matting/composite_pixel.h"
 #include "inference/matting/guided_filter.h"
 #include "inference/matting/transfer.h"
 
@@ -42,47 +43,56 @@ struct GuidedRow {
         const float* right = row + std::ptrdiff_t(tap.second) * guided::kChannels + channel;
         for (int c = 0; c < count; ++c) out[c] = mix(left[c], right[c], tap.amount);
     }
-    [[nodiscard]] float alpha(int x, const std::uint8_t* rgb) const {
-        float coefficients[4];
-        sample(x, guided::kCoefficients, 4, coefficients);
-        constexpr float kScale = 1.0F / 255;
-        return clampUnit(coefficients[0] * kScale * float(rgb[0]) + coefficients[1] * kScale * float(rgb[1]) +
-                         coefficients[2] * kScale * float(rgb[2]) + coefficients[3]);
+    [[nodiscard]] Color color(int x, int channel) const {
+        float out[3];
+        sample(x, channel, 3, out);
+        return {out[0], out[1], out[2]};
+    }
+    [[nodiscard]] float alpha(int x, Rgba pixel) const {
+        struct {
+            float x, y, z, w;
+        } coefficients;
+        sample(x, guided::kCoefficients, 4, &coefficients.x);
+        return guidedAlpha(coefficients, pixel);
     }
 };
 
-/// The person's colour at a pixel, in linear light.
-void personColor(const GuidedRow& guidedRow, int x, const float* mixed, float alpha, float* color) {
-    float sides[6];
-    guidedRow.sample(x, guided::kForeground, 6, sides);
-    for (int c = 0; c < 3; ++c) color[c] = foregroundColor(mixed[c], alpha, sides[c], sides[3 + c]);
+Color linearOf(Rgba pixel) {
+    const auto& linear = transfer().linear;
+    return {linear[pixel.r], linear[pixel.g], linear[pixel.b]};
 }
 
-/// What stands behind pixel x, in linear light.
-class Behind {
-public:
-    Behind(const Background& background, const Image* plate) : kind_(background.kind), plate_(plate) {
-        const std::uint8_t rgb[3] = {background.color.r, background.color.g, background.color.b};
-        for (int c = 0; c < 3; ++c) color_[c] = transfer().linear[rgb[c]];
-    }
-    void at(const GuidedRow& room, int x, int y, float* color) const {
-        if (kind_ == Background::Kind::blur) {
-            room.sample(x, guided::kBlurred, 3, color);
-        } else if (plate_) {
-            const std::uint8_t* pixel = plate_->row(y) + std::ptrdiff_t(x) * 4;
-            for (int c = 0; c < 3; ++c) color[c] = transfer().linear[pixel[c]];
-        } else {
-            std::copy_n(color_, 3, color);
-        }
-    }
+Rgba pixelAt(const std::uint8_t* rgba, int x) {
+    Rgba pixel;
+    std::memcpy(&pixel, rgba + std::ptrdiff_t(4) * x, 4);
+    return pixel;
+}
 
-    /// The pixels [begin, end) of a row where nobody stands; `out` is the row's first.
-    void alone(const GuidedRow& room, int y, int begin, int end, std::uint8_t* out) const;
+/// One row of the picture: its pixels and the coefficients where the person stands, and as the camera saw it the
+/// coefficients; the background picture, null where that is none.
+struct Row {
+    const std::uint8_t* rgba;
+    GuidedRow guided, room;
+    const std::uint8_t* plate;
+};
 
-private:
-    Background::Kind kind_;
-    const Image* plate_;
-    float color_[3];
+/// What compositePixel() asks for at pixel x of a row.
+struct RowPixel {
+    const Row& row;
+    const ResolvedParams& params;
+    int x;
+
+    [[nodiscard]] float alpha(Rgba pixel) const { return row.guided.alpha(x, pixel); }
+    [[nodiscard]] Color foreground() const { return row.guided.color(x, guided::kForeground); }
+    [[nodiscard]] Color background() const { return row.guided.color(x, guided::kBackground); }
+    [[nodiscard]] Color wrap() const { return row.guided.color(x, guided::kWrap); }
+    [[nodiscard]] Color behind() const {
+        if (params.isBlurred()) return row.room.color(x, guided::kBlurred);
+        if (row.plate) return linearOf(pixelAt(row.plate, x));
+        return {params.color[0], params.color[1], params.color[2]};
+    }
+    [[nodiscard]] static Color linear(Rgba pixel) { return linearOf(pixel); }
+    [[nodiscard]] static std::uint8_t encode(float linear) { return transfer().encode(linear); }
 };
 
 constexpr int kBlock = 64;
@@ -115,113 +125,54 @@ void blurredAlone(const GuidedRow& room, int begin, int end, std::uint8_t* out) 
     }
 }
 
-void Behind::alone(const GuidedRow& room, int y, int begin, int end, std::uint8_t* out) const {
-    if (kind_ == Background::Kind::transparent) {
+/// The pixels [begin, end) of a row where nobody stands; `out` is the row's first.
+void backgroundAlone(const Row& row, const ResolvedParams& params, int begin, int end, std::uint8_t* out) {
+    if (params.isTransparent()) {
         std::fill(out + 4 * begin, out + 4 * end, std::uint8_t(0));
-    } else if (kind_ == Background::Kind::blur) {
-        blurredAlone(room, begin, end, out);
-    } else if (plate_) {
-        std::memcpy(out + 4 * begin, plate_->row(y) + 4 * begin, std::size_t(4) * std::size_t(end - begin));
+    } else if (params.isBlurred()) {
+        blurredAlone(row.room, begin, end, out);
+    } else if (row.plate) {
+        std::memcpy(out + 4 * begin, row.plate + 4 * begin, std::size_t(4) * std::size_t(end - begin));
         for (int x = begin; x < end; ++x) out[4 * x + 3] = 255;
     } else {
         const Transfer& tables = transfer();
-        const std::uint8_t pixel[4] = {tables.encode(color_[0]), tables.encode(color_[1]), tables.encode(color_[2]),
-                                       255};
-        for (int x = begin; x < end; ++x) std::memcpy(out + 4 * x, pixel, 4);
-    }
-}
-
-/// The light of the background on the person at one pixel; false where there is next to none.
-bool lightAt(const GuidedRow& guidedRow, int x, float* light) {
-    guidedRow.sample(x, guided::kWrap, 3, light);
-    return light[0] + light[1] + light[2] > kNoLight;
-}
-
-void wrap(const float* light, float strength, float* color) {
-    for (int c = 0; c < 3; ++c) color[c] = wrapped(color[c], light[c], strength);
-}
-
-/// Of the background on the person, 0 to 1.
-float lightWrapOf(const CompositeParams& params) {
-    return params.background.kind == Background::Kind::transparent ? 0.0F : clampUnit(params.lightWrap);
-}
-
-/// One row of the picture: the pixels and the coefficients where the person stands, and the coefficients as the camera
-/// saw it.
-struct Row {
-    const std::uint8_t* rgba;
-    GuidedRow guided, room;
-    int y;
-};
-
-/// The pixels [begin, end) of a row of the picture; `out` is the row's first.
-void compositeRun(
-    const Row& row, int begin, int end, const CompositeParams& params, const Behind& behind, std::uint8_t* out) {
-    const Transfer& tables = transfer();
-    const Edge edge = edgeOf(params.threshold, params.softness);
-    const bool transparent = params.background.kind == Background::Kind::transparent;
-    const float lightWrap = lightWrapOf(params);
-    const GuidedRow& guidedRow = row.guided;
-    const std::uint8_t* rgba = row.rgba + std::ptrdiff_t(4) * begin;
-    out += std::ptrdiff_t(4) * begin;
-    for (int x = begin; x < end; ++x, out += 4, rgba += 4) {
-        const float found = guidedRow.alpha(x, rgba);
-        const float shown = shapeAlpha(found, edge), alpha = shown * float(rgba[3]) * (1.0F / 255);
-        out[3] = transparent ? std::uint8_t(alpha * 255 + 0.5F) : 255;
-        float light[3];
-        const bool lit = lightWrap > 0 && alpha > 0 && lightAt(guidedRow, x, light);
-        if (alpha >= 1 &&
-            !lit) {  // most pixels are wholly on one label, and those of the person stay as they were seen
-            std::copy_n(rgba, 3, out);
-            continue;
-        }
-        float color[3], background[3] = {};
-        if (!transparent) behind.at(row.room, x, row.y, background);
-        if (alpha > 0) {
-            for (int c = 0; c < 3; ++c) color[c] = tables.linear[rgba[c]];
-            if (params.decontaminate && shown < 1) personColor(guidedRow, x, color, ownShare(found, shown), color);
-            if (lit) wrap(light, lightWrap, color);
-        } else {
-            std::copy_n(background, 3, color);
-        }
-        for (int c = 0; c < 3; ++c)
-            out[c] = tables.encode(transparent ? color[c] : mix(background[c], color[c], alpha));
+        const Rgba pixel{tables.encode(params.color[0]), tables.encode(params.color[1]), tables.encode(params.color[2]),
+                         255};
+        for (int x = begin; x < end; ++x) std::memcpy(out + 4 * x, &pixel, 4);
     }
 }
 
 /// `labels` are those of the coefficients' points above.
-void compositeRow(const Row& row,
-                  const TrimapLabel* labels,
-                  int width,
-                  const CompositeParams& params,
-                  const Behind& behind,
-                  std::uint8_t* out) {
+void compositeRow(
+    const Row& row, const TrimapLabel* labels, int width, const ResolvedParams& params, std::uint8_t* out) {
     const auto labelAt = [&](int x) { return labels[row.guided.across[x].first]; };
     for (int begin = 0, end = 0; begin < width; begin = end) {
         const TrimapLabel label = labelAt(begin);
         while (end < width && labelAt(end) == label) ++end;
         const std::ptrdiff_t first = std::ptrdiff_t(4) * begin;
         if (label == TrimapLabel::background) {
-            behind.alone(row.room, row.y, begin, end, out);
+            backgroundAlone(row, params, begin, end, out);
         } else if (label == TrimapLabel::foreground && isOpaque(row.rgba + first, end - begin)) {
             std::memcpy(out + first, row.rgba + first, std::size_t(4) * std::size_t(end - begin));
         } else {
-            compositeRun(row, begin, end, params, behind, out);
+            for (int x = begin; x < end; ++x) {
+                const Rgba pixel = compositePixel(RowPixel{row, params, x}, params, pixelAt(row.rgba, x));
+                std::memcpy(out + 4 * x, &pixel, 4);
+            }
         }
     }
 }
 
 }  // namespace
 
-void Compositor::prepare(Size points, Size picture, const SubjectTransform& transform) {
+void Compositor::prepare(Size points, Size picture, const InverseMapping& mapping) {
     const auto workers = std::size_t(threads());
-    if (points == points_ && picture == picture_ && transform == transform_ && workers_.size() >= workers) return;
-    asSeen_ = transform == SubjectTransform{};
-    const InverseMapping mapping = inverseMapping(transform.mirrored, transform.scale, transform.x, transform.y);
+    if (points == points_ && picture == picture_ && mapping == mapping_ && workers_.size() >= workers) return;
+    const InverseMapping room = inverseMapping(mapping.perX < 0, 1, 0, 0);
+    asSeen_ = mapping == InverseMapping{};
+    isMoved_ = mapping != room;
     findTaps(points.width, picture.width, mapping.perX, mapping.fromX, across_);
     findTaps(points.height, picture.height, mapping.perY, mapping.fromY, down_);
-    isMoved_ = transform != SubjectTransform{.mirrored = transform.mirrored};
-    const InverseMapping room = inverseMapping(transform.mirrored, 1, 0, 0);
     findTaps(points.width, picture.width, room.perX, room.fromX, roomAcross_);
     findTaps(points.height, picture.height, room.perY, room.fromY, roomDown_);
     workers_.resize(workers);
@@ -233,15 +184,16 @@ void Compositor::prepare(Size points, Size picture, const SubjectTransform& tran
     }
     points_ = points;
     picture_ = picture;
-    transform_ = transform;
+    mapping_ = mapping;
 }
 
 constexpr int kRowsAtOnce = 16;
 
-/// Runs `work(row)` for every row of a picture on all threads, stopping early when asked to.
+/// Runs `work(y, row)` for every row of a picture on all threads, stopping early when asked to.
 template <typename RowWork>
 void Compositor::forEachRow(const ImageView& source,
                             const Planes& guided,
+                            const Image* plate,
                             const std::stop_token& stop,
                             const RowWork& work) {
     parallelFor(source.size.height, kRowsAtOnce, [&](int first, int last, int index) {
@@ -256,52 +208,33 @@ void Compositor::forEachRow(const ImageView& source,
             mixGuided(down_[std::size_t(y)], worker.guided);
             if (isMoved_) mixGuided(roomDown_[std::size_t(y)], worker.room);
             const auto* rgba = asSeen_ ? rgbaRow(source, y, worker.rgba.data()) : worker.placed.row(source, y);
-            work(Row{rgba, guidedRow, room, y});
+            work(y, Row{rgba, guidedRow, room, plate ? plate->row(y) : nullptr});
         }
     });
 }
 
 void Compositor::over(const ImageView& source,
                       const Planes& guided,
-                      const CompositeParams& params,
+                      const ResolvedParams& params,
                       const Image* plate,
-                      std::stop_token stop,
+                      const std::stop_token& stop,
                       Image& out) {
-    prepare(guided.size, source.size, params.transform);
-    trimap_.find(guided, edgeOf(params.threshold, params.softness), lightWrapOf(params) > 0);
-    const Behind behind(params.background, plate);
-    forEachRow(source, guided, stop, [&](const Row& row) {
-        const TrimapLabel* labels = trimap_.row(down_[std::size_t(row.y)].first);
-        compositeRow(row, labels, source.size.width, params, behind, out.row(row.y));
+    prepare(guided.size, source.size, params.mapping);
+    trimap_.find(guided, params.edge, params.isLit());
+    forEachRow(source, guided, plate, stop, [&](int y, const Row& row) {
+        compositeRow(row, trimap_.row(down_[std::size_t(y)].first), source.size.width, params, out.row(y));
     });
 }
 
 void Compositor::matte(
-    const ImageView& source, const Planes& guided, const CompositeParams& params, std::stop_token stop, Image& out) {
+    const ImageView& source, const Planes& guided, const Edge& edge, const std::stop_token& stop, Image& out) {
     prepare(guided.size, source.size, {});
-    const Edge edge = edgeOf(params.threshold, params.softness);
-    forEachRow(source, guided, stop, [&](const Row& row) {
-        const std::uint8_t* rgba = row.rgba;
-        for (int x = 0; x < source.size.width; ++x, rgba += 4) {
-            out.row(row.y)[x] = std::uint8_t(shapeAlpha(row.guided.alpha(x, rgba), edge) * float(rgba[3]) + 0.5F);
+    forEachRow(source, guided, nullptr, stop, [&](int y, const Row& row) {
+        for (int x = 0; x < source.size.width; ++x) {
+            const Rgba pixel = pixelAt(row.rgba, x);
+            out.row(y)[x] = mattePixel(row.guided.alpha(x, pixel), edge, pixel);
         }
     });
-}
-
-Image compositeOver(const ImageView& source,
-                    const Planes& guided,
-                    const CompositeParams& params,
-                    const Image* plate,
-                    std::stop_token stop) {
-    Image out(source.size, PixelFormat::rgba8);
-    Compositor().over(source, guided, params, plate, stop, out);
-    return out;
-}
-
-Image renderMatte(const ImageView& source, const Planes& guided, const CompositeParams& params, std::stop_token stop) {
-    Image out(source.size, PixelFormat::gray8);
-    Compositor().matte(source, guided, params, stop, out);
-    return out;
 }
 
 }  // namespace matte

@@ -5,8 +5,8 @@
 #include <stop_token>
 #include <vector>
 
-#include "inference/core/composite_params.h"
 #include "inference/core/image.h"
+#include "inference/matting/resolve.h"
 #include "inference/matting/source_rows.h"
 #include "inference/matting/trimap.h"
 
@@ -16,18 +16,18 @@ namespace matte {
 /// time.
 class Compositor {
 public:
-    /// `source` (any format but gray8) over `params.background` -> `out`, rgba8 of the same size. `guided` is
+    /// `source` (any format but gray8) over its new background -> `out`, rgba8 of the same size. `guided` is
     /// [h, w, guided::kChannels] as in guided_filter.h; `plate` is the background picture at the source's size for
     /// Kind::image, else null. Throws Cancelled.
     void over(const ImageView& source,
               const Planes& guided,
-              const CompositeParams& params,
+              const ResolvedParams& params,
               const Image* plate,
-              std::stop_token stop,
+              const std::stop_token& stop,
               Image& out);
     /// The matte alone at `source`'s size, gray8, where the camera saw it. Throws Cancelled.
     void matte(
-        const ImageView& source, const Planes& guided, const CompositeParams& params, std::stop_token stop, Image& out);
+        const ImageView& source, const Planes& guided, const Edge& edge, const std::stop_token& stop, Image& out);
 
     /// Where a pixel lies between the coefficients' points along one axis.
     struct Tap {
@@ -43,24 +43,20 @@ private:
         std::vector<std::uint8_t> rgba;  ///< a row of the picture
         PlacedRows placed;
     };
-    void prepare(Size points, Size picture, const SubjectTransform& transform);
+    void prepare(Size points, Size picture, const InverseMapping& mapping);
     template <typename RowWork>
-    void forEachRow(const ImageView& source, const Planes& guided, const std::stop_token& stop, const RowWork& work);
+    void forEachRow(const ImageView& source,
+                    const Planes& guided,
+                    const Image* plate,
+                    const std::stop_token& stop,
+                    const RowWork& work);
 
     Size points_, picture_;
-    SubjectTransform transform_;
+    InverseMapping mapping_;
     bool asSeen_ = true, isMoved_ = false;  ///< isMoved_: more than mirrored
     std::vector<Tap> across_, down_, roomAcross_, roomDown_;
     std::vector<Worker> workers_;
     Trimap trimap_;
 };
-
-/// The same for one picture.
-Image compositeOver(const ImageView& source,
-                    const Planes& guided,
-                    const CompositeParams& params,
-                    const Image* plate,
-                    std::stop_token stop);
-Image renderMatte(const ImageView& source, const Planes& guided, const CompositeParams& params, std::stop_token stop);
 
 }  // namespace matte

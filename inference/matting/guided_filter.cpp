@@ -98,15 +98,6 @@ MATTE_EXACT_CLONES void guidedRow(const float* sums, const float* wider, int cou
 
 void toLinear(const Planes& encoded, Planes& linear) {
     reshape(linear, encoded.size, encoded.channels);
-    parallelEach(encoded.size.height, [&](int y) {
-        const float* in = encoded.row(y);
-        float* out = linear.row(y);
-        for (int i = 0; i < encoded.size.width * encoded.channels; ++i) out[i] = srgbToLinear(in[i]);
-    });
-}
-
-void lookUpLinear(const Planes& encoded, Planes& linear) {
-    reshape(linear, encoded.size, encoded.channels);
     const Transfer& tables = transfer();
     parallelEach(encoded.size.height, [&](int y) {
         const float* in = encoded.row(y);
@@ -201,7 +192,7 @@ void estimateColors(const Planes& linear, const Planes& alpha, Planes& guided, R
     parallelEach(height, [&](int y) { guidedRow(sums.row(y), wider.row(y), width, guided.row(y)); });
 }
 
-void blurBackground(const Planes& linear, const Planes& alpha, float sigma, Planes& guided, RefineScratch& scratch) {
+void blurBackground(const Planes& linear, const Planes& alpha, int radius, Planes& guided, RefineScratch& scratch) {
     const int width = alpha.size.width, height = alpha.size.height;
     Planes& sums = scratch.sums;
     reshape(sums, alpha.size, 4);
@@ -214,7 +205,7 @@ void blurBackground(const Planes& linear, const Planes& alpha, float sigma, Plan
             out[3] = weight;
         }
     });
-    boxMeans(sums, blurRadius(sigma), 3, scratch.across);
+    boxMeans(sums, radius, 3, scratch.across);
     parallelEach(height, [&](int y) {
         const float* s = sums.row(y);
         float* out = guided.row(y);
@@ -226,32 +217,22 @@ void blurBackground(const Planes& linear, const Planes& alpha, float sigma, Plan
     });
 }
 
-WrapSource wrapSource(const CompositeParams& params, const Image* plate) {
-    WrapSource source;
-    source.blurred = params.background.kind == Background::Kind::blur;
-    source.plate = plate;
-    const std::uint8_t rgb[3] = {params.background.color.r, params.background.color.g, params.background.color.b};
-    for (int c = 0; c < 3; ++c) source.color[c] = transfer().linear[rgb[c]];
-    source.mapping =
-        inverseMapping(params.transform.mirrored, params.transform.scale, params.transform.x, params.transform.y);
-    return source;
-}
-
-void wrapLight(const Planes& alpha, const WrapSource& source, Planes& guided, RefineScratch& scratch) {
+void wrapLight(
+    const Planes& alpha, const ResolvedParams& params, const Image* plate, Planes& guided, RefineScratch& scratch) {
     Planes& light = scratch.sums;
     reshape(light, alpha.size, 4);
     const int width = alpha.size.width, height = alpha.size.height;
-    const InverseMapping& mapping = source.mapping;
+    const InverseMapping& mapping = params.mapping;
     parallelEach(height, [&](int y) {
         const float* at = guided.row(y);
         float* out = light.row(y);
         for (int x = 0; x < width; ++x, out += 4, at += guided::kChannels) {
-            const float* color = source.blurred ? at + guided::kBlurred : source.color;
+            const float* color = params.isBlurred() ? at + guided::kBlurred : params.color;
             float shown[3];
-            if (source.plate) {
-                const Size frame = source.plate->size();
+            if (plate) {
+                const Size frame = plate->size();
                 const std::uint8_t* pixel =
-                    source.plate->row(shownAt(mapping.perY, mapping.fromY, y, height, frame.height)) +
+                    plate->row(shownAt(mapping.perY, mapping.fromY, y, height, frame.height)) +
                     std::ptrdiff_t(4) * shownAt(mapping.perX, mapping.fromX, x, width, frame.width);
                 for (int c = 0; c < 3; ++c) shown[c] = transfer().linear[pixel[c]];
                 color = shown;
@@ -267,29 +248,6 @@ void wrapLight(const Planes& alpha, const WrapSource& source, Planes& guided, Re
                         guided.row(y) + std::ptrdiff_t(x) * guided::kChannels + guided::kWrap);
         }
     });
-}
-
-void fitGuidedFilter(const Planes& guide, const Planes& alpha, Planes& guided) {
-    RefineScratch scratch;
-    fitGuidedFilter(guide, alpha, guided, scratch);
-}
-Planes evaluateAlpha(const Planes& guide, const Planes& guided) {
-    Planes alpha;
-    evaluateAlpha(guide, guided, alpha);
-    return alpha;
-}
-void estimateColors(const Planes& linear, const Planes& alpha, Planes& guided) {
-    RefineScratch scratch;
-    estimateColors(linear, alpha, guided, scratch);
-}
-void blurBackground(const Planes& linear, const Planes& alpha, float sigma, Planes& guided) {
-    RefineScratch scratch;
-    blurBackground(linear, alpha, sigma, guided, scratch);
-}
-Planes toLinear(const Planes& encoded) {
-    Planes linear;
-    toLinear(encoded, linear);
-    return linear;
 }
 
 }  // namespace matte

@@ -4,10 +4,9 @@
 // light wrap. CPU; any thread.
 #pragma once
 
-#include "inference/core/composite_params.h"
 #include "inference/core/image.h"
-#include "inference/core/pixel_math.h"
 #include "inference/matting/resample.h"
+#include "inference/matting/resolve.h"
 
 namespace matte {
 
@@ -20,9 +19,6 @@ constexpr int kCoefficients = 0, kForeground = 4, kBackground = 7, kBlurred = 10
 
 /// Longest side of the coefficients' grid, in pixels.
 constexpr int kGuidedLongestSide = 1024;
-/// The same for live frames on the CPU, whose default network has no larger input: the guided filter brings the matte
-/// to the picture's own pixels from there.
-constexpr int kLiveGuidedLongestSide = 384;
 
 /// A row's colours, and the person's share of them, summed.
 struct ColorSums {
@@ -49,33 +45,17 @@ void evaluateAlpha(const Planes& guide, const Planes& guided, Planes& alpha);
 /// linear light.
 void estimateColors(const Planes& linear, const Planes& alpha, Planes& guided, RefineScratch& scratch);
 
-/// The background blurred with `sigma` pixels of the grid, the person left out, written to channel kBlurred of
-/// `guided`; needs estimateColors() before.
-void blurBackground(const Planes& linear, const Planes& alpha, float sigma, Planes& guided, RefineScratch& scratch);
+/// The background blurred by three box filters of `radius` points of the grid, the person left out, written to channel
+/// kBlurred of `guided`; needs estimateColors() before.
+void blurBackground(const Planes& linear, const Planes& alpha, int radius, Planes& guided, RefineScratch& scratch);
 
-/// What shines on the person from behind.
-struct WrapSource {
-    bool blurred = false;          ///< the blurred room: channel kBlurred
-    const Image* plate = nullptr;  ///< or a picture, rgba8 of the frame's size
-    float color[3] = {};           ///< or a colour, linear light
-    InverseMapping mapping;        ///< where the person stands in that picture
-};
-/// `plate` as in compositeOver().
-WrapSource wrapSource(const CompositeParams& params, const Image* plate);
 /// The new background's light near each point, times how much of the neighbourhood it is, written to channel kWrap of
-/// `guided`.
-void wrapLight(const Planes& alpha, const WrapSource& source, Planes& guided, RefineScratch& scratch);
+/// `guided`; needs blurBackground() before for Kind::blur. `plate` is the background picture for Kind::image, rgba8 of
+/// the frame's size, else null.
+void wrapLight(
+    const Planes& alpha, const ResolvedParams& params, const Image* plate, Planes& guided, RefineScratch& scratch);
 
-/// sRGB-encoded to linear light.
+/// sRGB-encoded to linear light, by tables: right to 1e-6.
 void toLinear(const Planes& encoded, Planes& linear);
-/// The same by tables, right to 1e-6.
-void lookUpLinear(const Planes& encoded, Planes& linear);
-
-/// For one picture: the same with memory of their own.
-void fitGuidedFilter(const Planes& guide, const Planes& alpha, Planes& guided);
-Planes evaluateAlpha(const Planes& guide, const Planes& guided);
-void estimateColors(const Planes& linear, const Planes& alpha, Planes& guided);
-void blurBackground(const Planes& linear, const Planes& alpha, float sigma, Planes& guided);
-Planes toLinear(const Planes& encoded);
 
 }  // namespace matte

@@ -11,30 +11,6 @@
 namespace matte {
 namespace {
 
-/// One source row as premultiplied R, G, B, A floats of 0 to 255; `bytes` has room for a row of YUV made R, G, B, A.
-void readRow(const ImageView& source, int y, std::uint8_t* bytes, float* out) {
-    const std::uint8_t* in = source.row(y);
-    if (!isInterleaved(source.format)) in = rgbaRow(source, y, bytes);
-    if (source.format == PixelFormat::rgba8 || !isInterleaved(source.format)) {
-        for (int x = 0; x < source.size.width; ++x, in += 4, out += 4) {
-            const float weight = float(in[3]) * (1.0F / 255);
-            out[0] = float(in[0]) * weight;
-            out[1] = float(in[1]) * weight;
-            out[2] = float(in[2]) * weight;
-            out[3] = float(in[3]);
-        }
-        return;
-    }
-    const int red = source.format == PixelFormat::bgr8 ? 2 : 0, green = source.format == PixelFormat::bgr8 ? 1 : 0;
-    const int step = bytesPerPixel(source.format);
-    for (int x = 0; x < source.size.width; ++x, in += step, out += 4) {
-        out[0] = float(in[red]);
-        out[1] = float(in[green]);
-        out[2] = float(in[0]);
-        out[3] = 255;
-    }
-}
-
 /// Resamples one row of `channels` interleaved floats along x.
 void resampleRow(const float* in, const Taps& taps, int channels, float* out) {
     if (channels == 1) {
@@ -60,35 +36,6 @@ void resampleRow(const float* in, const Taps& taps, int channels, float* out) {
 
 void addScaled(float* sum, const float* row, float weight, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) sum[i] += weight * row[i];
-}
-
-/// Calls write(y, row) for each row of `source` resampled to `size`; row is premultiplied R, G, B, A of 0 to 255. Rows
-/// come from several threads.
-template <typename Write>
-void resample(const ImageView& source, Size size, const Write& write) {
-    const Taps across(source.size.width, size.width), down(source.size.height, size.height);
-    const std::size_t sourceFloats = std::size_t(source.size.width) * 4;
-    struct Rows {
-        std::vector<float> read, sum, row;
-        std::vector<std::uint8_t> bytes;
-    };
-    const Rows rows{std::vector<float>(sourceFloats), std::vector<float>(sourceFloats),
-                    std::vector<float>(std::size_t(size.width) * 4),
-                    std::vector<std::uint8_t>(isInterleaved(source.format) ? 0 : sourceFloats)};
-    std::vector<Rows> rowsOf(std::size_t(threads()), rows);
-    parallelFor(size.height, [&](int begin, int end, int worker) {
-        auto& [read, sum, row, bytes] = rowsOf[std::size_t(worker)];
-        for (int y = begin; y < end; ++y) {
-            std::ranges::fill(sum, 0.0F);
-            const Taps::Span span = down.spans[std::size_t(y)];
-            for (int i = 0; i < span.count; ++i) {
-                readRow(source, span.first + i, bytes.data(), read.data());
-                addScaled(sum.data(), read.data(), down.at(y)[i], sourceFloats);
-            }
-            resampleRow(sum.data(), across, 4, row.data());
-            write(y, row.data());
-        }
-    });
 }
 
 MATTE_VECTOR_CLONES void addBytes(const std::uint8_t* row, float weight, std::size_t count, float* sum) {
@@ -199,24 +146,26 @@ Taps::Taps(int inputs, int outputs) : spans(std::size_t(outputs)) {
 }
 
 Planes resampleToPlanes(const ImageView& source, Size size) {
-    Planes planes(size, 3);
-    resample(source, size, [&](int y, const float* row) {
-        float* out = planes.row(y);
-        for (int x = 0; x < size.width; ++x, row += 4, out += 3) {
-            for (int c = 0; c < 3; ++c) out[c] = (row[c] + 255 - row[3]) * (1.0F / 255);
-        }
-    });
+    Planes planes;
+    FrameShrinker().shrink(source, size, planes);
     return planes;
 }
 
 Image resampleToImage(const ImageView& source, Size size) {
     Image image(size, PixelFormat::rgba8);
-    resample(source, size, [&](int y, const float* row) {
-        std::uint8_t* out = image.row(y);
-        for (int x = 0; x < size.width; ++x, row += 4, out += 4) {
-            const float scale = row[3] > 0 ? 255 / row[3] : 0.0F;
-            for (int c = 0; c < 3; ++c) out[c] = toByte(row[c] * scale);
-            out[3] = toByte(row[3]);
+    RowSums sums;
+    sums.prepare(source.size, size);
+    std::vector<float> rows(std::size_t(size.width) * 4 * std::size_t(threads()));
+    parallelFor(size.height, [&](int first, int last, int worker) {
+        float* row = rows.data() + std::size_t(size.width) * 4 * std::size_t(worker);
+        for (int y = first; y < last; ++y) {
+            resampleRow(sums.row(source, y, worker), sums.across(), 4, row);
+            std::uint8_t* out = image.row(y);
+            for (const float* pixel = row; pixel != row + std::ptrdiff_t(4) * size.width; pixel += 4, out += 4) {
+                const float scale = pixel[3] > 0 ? 255 / pixel[3] : 0.0F;
+                for (int c = 0; c < 3; ++c) out[c] = toByte(pixel[c] * scale);
+                out[3] = toByte(pixel[3]);
+            }
         }
     });
     return image;

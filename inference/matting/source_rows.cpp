@@ -99,7 +99,12 @@ const std::uint8_t* rgbaRow(const ImageView& source, int y, std::uint8_t* buffer
         case PixelFormat::bgr8: convertBgr(source.row(y), source.size.width, buffer); break;
         case PixelFormat::nv12:
         case PixelFormat::yuyv: convertYuv(source, y, buffer); break;
-        case PixelFormat::gray8: break;  // nothing shows a matte as a picture
+        case PixelFormat::gray8:
+            for (int x = 0; x < source.size.width; ++x) {
+                std::memset(buffer + 4 * x, source.row(y)[x], 3);
+                buffer[4 * x + 3] = 255;
+            }
+            break;
     }
     return buffer;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads rows of a picture of any format but gray8 as R, G, B, A bytes. Any thread.
+// Reads rows of a picture of any format as R, G, B, A bytes. Any thread.
 #pragma once
 
 #include <vector>

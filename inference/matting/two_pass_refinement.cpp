@@ -145,4 +145,12 @@ Planes mergePasses(const Planes& whole, const Planes& closer, const PhotoRegion&
     return joined;
 }
 
+std::optional<Planes> refineInTwoPasses(const Planes& first, const ImageView& photo, const RegionMatte& network) {
+    const auto region = regionToRefine(first, photo.size);
+    if (!region) return std::nullopt;
+    const Planes second = network(regionOf(photo, *region));
+    if (!allFinite(second.values)) return std::nullopt;
+    return mergePasses(first, second, *region, photo.size);
+}
+
 }  // namespace matte

@@ -4,11 +4,10 @@
 // gets the region around the people alone, and its matte replaces that of the first pass there. Compare the refinement
 // network of Lin et al., "Real-Time High-Resolution Background Matting", CVPR 2021. Pure functions; any thread.
 //
-//     if (const auto region = regionToRefine(matte, photo.size())) {
-//         matte = mergePasses(matte, network(regionOf(photo.view(), *region)), *region, photo.size());
-//     }
+//     if (auto refined = refineInTwoPasses(matte, photo.view(), networkMatte)) matte = std::move(*refined);
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "inference/core/image.h"
@@ -34,5 +33,13 @@ ImageView regionOf(const ImageView& photo, const PhotoRegion& region);
 /// second pass's density of pixels, if kGuidedLongestSide allows. `first` as it is where the passes disagree about who
 /// is there: the first had more of the room to judge by.
 Planes mergePasses(const Planes& first, const Planes& second, const PhotoRegion& region, Size photo);
+
+/// The network's matte [h, w, 1] of a region. May throw.
+using RegionMatte = std::function<Planes(const ImageView& region)>;
+
+/// `first`, the matte of a whole photo, with that of a second pass of `network` put into it. Nothing where no region is
+/// worth it, or where the second pass gives no matte. `photo` is interleaved; its pixels are not read here, and may lie
+/// in a device's memory.
+std::optional<Planes> refineInTwoPasses(const Planes& first, const ImageView& photo, const RegionMatte& network);
 
 }  // namespace matte

@@ -20,6 +20,10 @@ std::filesystem::path defaultModel();
 /// The model that people mean by `word`: the default one for none, a file, or one of those that come with the program
 /// by its name ("portrait-lite"). Throws Error(model) when a name is not known; whether a file can be read shows later.
 std::filesystem::path findModel(const std::string& word);
+/// The word for the model of live frames: `word`, or, where none is named, the light one on a CPU.
+inline std::string liveModel(const std::string& word, bool onCpu) {
+    return word.empty() && onCpu ? kLiteModel : word;
+}
 /// The files that may be read for it, for asking whether a result would replace one: for none also the light one, which
 /// live pictures take on a CPU. Empty where a name is not known.
 std::vector<std::filesystem::path> modelFiles(const std::string& word);

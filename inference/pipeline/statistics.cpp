@@ -68,8 +68,9 @@ void LiveMeter::frameOut(Time now, const Output& output, float ms) {
     out_.add(now);
     frame_.samples.add(ms);
     for (const StageTime& stage : output.times) {
-        auto series = std::ranges::find(stages_, stage.name, &Series::name);
-        if (series == stages_.end()) series = stages_.insert(stages_.end(), {stage.name, {}});
+        const char* name = stageName(stage.stage);
+        auto series = std::ranges::find(stages_, name, &Series::name);
+        if (series == stages_.end()) series = stages_.insert(stages_.end(), {name, {}});
         series->samples.add(float(stage.ms));
     }
     if (output.layerMs.size() != layerMs_.size()) return;

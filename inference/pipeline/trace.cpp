@@ -46,7 +46,7 @@ void Trace::addStages(const Output& output, Time done) {
     for (auto stage = output.times.rbegin(); stage != output.times.rend(); ++stage) {
         const std::chrono::duration<double, std::milli> took(stage->ms);
         const Time begin = done - std::chrono::duration_cast<Time::duration>(took);
-        add("engine", stage->name.c_str(), begin, done, output.frame);
+        add("engine", stageName(stage->stage), begin, done, output.frame);
         done = begin;
     }
 }

@@ -13,10 +13,13 @@
 #include "inference/matting/guided_filter.h"
 #include "inference/matting/resample.h"
 #include "tests/support/model_file.h"
+#include "tests/support/one_picture.h"
 #include "tests/support/scene.h"
 
 namespace matte {
 namespace {
+
+using namespace test;
 
 UNet network(int base) {
     const test::ModelTensors tensors = test::randomUNet({base, 2 * base, 4 * base, 8 * base, 16 * base}, 1);

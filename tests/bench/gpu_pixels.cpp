@@ -33,7 +33,7 @@ public:
     void useParams(const char* background) {
         CompositeParams params;
         params.background = parseBackground(background);
-        block_ = test::upload(std::vector{device::paramsBlock(params, grid())});
+        block_ = test::upload(std::vector{resolve(params, grid())});
     }
 
     void upload(cudaStream_t s) const {
@@ -54,15 +54,15 @@ public:
     void guided(cudaStream_t s) const { device::fitGuidedFilter(memory_.guided(), memory_.scratch(), radius_, s); }
     void colors(cudaStream_t s) const { device::estimateColors(memory_.guided(), memory_.scratch(), s); }
     void blur(cudaStream_t s) const {
-        device::blurBackground(memory_.guided(), memory_.scratch(), block_.as<device::ParamsBlock>(), s);
+        device::blurBackground(memory_.guided(), memory_.scratch(), block_.as<ResolvedParams>(), s);
     }
     void composite(cudaStream_t s) const {
-        device::compositeOver(picture_.source(), memory_.guided(), block_.as<device::ParamsBlock>(),
+        device::compositeOver(picture_.source(), memory_.guided(), block_.as<ResolvedParams>(),
                               plate_.as<std::uint8_t>(), out_.as<std::uint8_t>(), s);
     }
     void matte(cudaStream_t s) const {
-        device::renderMatte(picture_.source(), memory_.guided(), block_.as<device::ParamsBlock>(),
-                            out_.as<std::uint8_t>(), s);
+        device::renderMatte(picture_.source(), memory_.guided(), block_.as<ResolvedParams>(), out_.as<std::uint8_t>(),
+                            s);
     }
     void kernels(cudaStream_t s) const {
         input(s);

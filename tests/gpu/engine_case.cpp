@@ -9,6 +9,7 @@
 #include "inference/matting/resample.h"
 #include "inference/matting/two_pass_refinement.h"
 #include "tests/gpu/pixel_case.h"
+#include "tests/support/one_picture.h"
 
 namespace matte::test {
 namespace {
@@ -53,7 +54,7 @@ Image HostSteps::composite(const CompositeParams& params, Size size) {
 }
 
 Image HostSteps::matte(const CompositeParams& params, Size size) {
-    return renderMatte(at(size).view(), guided_, params, {});
+    return renderMatte(at(size).view(), guided_, params);
 }
 
 NetworkMatte::NetworkMatte(std::shared_ptr<const UNet> unet, int longestSide)

@@ -140,7 +140,7 @@ EngineOptions chosenSize(const Image& photo) {
 }
 
 bool refinedTwice(const Cutout& cutout) {
-    return std::ranges::any_of(cutout.times(), [](const StageTime& time) { return time.name == "second pass"; });
+    return std::ranges::any_of(cutout.times(), [](const StageTime& time) { return time.stage == Stage::secondPass; });
 }
 
 TEST_F(PhotoEngine, SomebodyFarAwayIsLookedAtTwiceAsOnTheCpu) {

@@ -95,7 +95,7 @@ TEST_F(LiveEngineTest, AFullHdFrameTakesAMillisecondOnAnH200) {
                 const Output output = through(engine, locked, params);
                 if (i < 20) continue;
                 for (const StageTime& stage : output.times) {
-                    (stage.name == "total" ? total : stages[stage.name]).push_back(stage.ms);
+                    (stage.stage == Stage::total ? total : stages[stageName(stage.stage)]).push_back(stage.ms);
                 }
             }
             engine.timeLayers(false);

@@ -294,7 +294,7 @@ TEST_F(LiveEngineTest, LayersAreTimedWhenAskedAndChangeNothing) {
         }
         if (output.layerMs.empty()) {
             ASSERT_EQ(output.times.size(), 1U);
-            EXPECT_EQ(output.times.front().name, "total");
+            EXPECT_EQ(output.times.front().stage, Stage::total);
             continue;
         }
         ++timed;
@@ -303,8 +303,8 @@ TEST_F(LiveEngineTest, LayersAreTimedWhenAskedAndChangeNothing) {
         for (const float ms : output.layerMs) layers += ms;
         std::vector<std::string> names;
         for (const StageTime& stage : output.times) {
-            names.push_back(stage.name);
-            if (stage.name == "network") network = stage.ms;
+            names.push_back(stageName(stage.stage));
+            if (stage.stage == Stage::network) network = stage.ms;
         }
         EXPECT_GT(layers, 0);
         EXPECT_LE(layers, network * 1.01);

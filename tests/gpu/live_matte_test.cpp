@@ -17,6 +17,7 @@
 #include "inference/matting/temporal_filter.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/gpu/pixel_case.h"
+#include "tests/support/one_picture.h"
 
 namespace matte::test {
 namespace {
@@ -91,11 +92,10 @@ struct LiveMemory {
     std::vector<float> keep(const Planes& found,
                             const CompositeParams& params,
                             const device::NonFiniteFlag& nonFinite = {}) {
-        const DeviceBuffer source = upload(found.values),
-                           block = upload(std::vector{device::paramsBlock(params, size)});
+        const DeviceBuffer source = upload(found.values), block = upload(std::vector{resolve(params, size)});
         CUDA_CHECK(cudaDeviceSynchronize());
-        device::keepComponents(source.as<float>(), size, block.as<device::ParamsBlock>(), nonFinite, memory.kept,
-                               components, matte.as<float>(), stream.get());
+        device::keepComponents(source.as<float>(), size, block.as<ResolvedParams>(), nonFinite, memory.kept, components,
+                               matte.as<float>(), stream.get());
         stream.wait();
         return download<float>(matte.data(), size.pixels());
     }
@@ -103,10 +103,10 @@ struct LiveMemory {
     template <typename T>
     std::vector<float> follow(const Planes& picture, const CompositeParams& params, const int* nonFinite = nullptr) {
         const DeviceBuffer input = upload(networkInput<T>(picture));
-        const DeviceBuffer block = upload(std::vector{device::paramsBlock(params, size)});
+        const DeviceBuffer block = upload(std::vector{resolve(params, size)});
         CUDA_CHECK(cudaDeviceSynchronize());
         device::applyTemporalFilter(matte.as<float>(), input.data(), sizeof(T) == sizeof(float), kMean, kDeviation,
-                                    block.as<device::ParamsBlock>(), nonFinite, memory, temporal, matte.as<float>(),
+                                    block.as<ResolvedParams>(), nonFinite, memory, temporal, matte.as<float>(),
                                     stream.get());
         stream.wait();
         return download<float>(matte.data(), size.pixels());
@@ -361,23 +361,22 @@ TEST(LiveParams, LightAndPlaceAreAsOnTheCpu) {
                     const bool image = params.background.kind == Background::Kind::image;
                     const Image* plate = image ? &lit.plate : nullptr;
                     const auto* plateOnDevice = image ? lit.plateBytes.as<std::uint8_t>() : nullptr;
-                    const DeviceBuffer block = upload(std::vector{device::paramsBlock(params, {160, 90})});
+                    const DeviceBuffer block = upload(std::vector{resolveOver(params, {160, 90}, plate)});
                     CUDA_CHECK(cudaDeviceSynchronize());
                     const std::string name = nameOf(format) + " over " + background + ", scale " +
                                              std::to_string(transform.scale) + (transform.mirrored ? ", mirrored" : "");
                     if (strength > 0) {
-                        RefineScratch scratch;
-                        wrapLight(lit.alpha, wrapSource(params, plate), lit.guided, scratch);
-                        device::wrapLight(lit.onDevice, lit.memory.scratch(), block.as<device::ParamsBlock>(),
-                                          plateOnDevice, size, stream.get());
+                        wrapLight(lit.alpha, params, plate, lit.guided);
+                        device::wrapLight(lit.onDevice, lit.memory.scratch(), block.as<ResolvedParams>(), plateOnDevice,
+                                          size, stream.get());
                         stream.wait();
                         expectClose(name + ": light",
                                     difference(GridCase::channels(lit.guided, guided::kWrap),
                                                lit.memory.channelsOf(lit.onDevice.wrap)),
                                     {5e-3, 1e-4});
                     }
-                    device::compositeOver(lit.picture.source(), lit.onDevice, block.as<device::ParamsBlock>(),
-                                          plateOnDevice, out.as<std::uint8_t>(), stream.get());
+                    device::compositeOver(lit.picture.source(), lit.onDevice, block.as<ResolvedParams>(), plateOnDevice,
+                                          out.as<std::uint8_t>(), stream.get());
                     stream.wait();
                     const Image expected = compositeOver(lit.picture.image.view(), lit.guided, params, plate, {});
                     const std::vector<std::uint8_t> bytes(expected.row(0), expected.row(0) + expected.bytes());
@@ -404,8 +403,8 @@ TEST(LiveParams, TheBlurredRoomStaysWhereverThePersonStands) {
     const auto shown = [&](const SubjectTransform& transform) {
         CompositeParams params;
         params.transform = transform;
-        const DeviceBuffer block = upload(std::vector{device::paramsBlock(params, {160, 90})});
-        device::compositeOver(lit.picture.source(), lit.onDevice, block.as<device::ParamsBlock>(), nullptr,
+        const DeviceBuffer block = upload(std::vector{resolve(params, {160, 90})});
+        device::compositeOver(lit.picture.source(), lit.onDevice, block.as<ResolvedParams>(), nullptr,
                               out.as<std::uint8_t>(), stream.get());
         stream.wait();
         return download<std::uint8_t>(out.data(), size.pixels() * 4);

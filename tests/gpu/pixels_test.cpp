@@ -11,6 +11,7 @@
 #include "inference/matting/resample.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/gpu/pixel_case.h"
+#include "tests/support/one_picture.h"
 
 namespace matte::test {
 namespace {
@@ -159,8 +160,8 @@ void checkGrid(Size grid, Size network, float strength) {
     memory.set(cpu.guided, cpu.linear, cpu.alpha);
     CompositeParams params;
     params.background.blurStrength = strength;
-    const DeviceBuffer block = upload(std::vector{device::paramsBlock(params, grid)});
-    device::blurBackground(memory.guided(), memory.scratch(), block.as<device::ParamsBlock>(), stream.get());
+    const DeviceBuffer block = upload(std::vector{resolve(params, grid)});
+    device::blurBackground(memory.guided(), memory.scratch(), block.as<ResolvedParams>(), stream.get());
     stream.wait();
     expectClose(
         name + " blur " + std::to_string(int(strength)),
@@ -182,8 +183,8 @@ void checkParams(PixelFormat format, Size size, Size grid) {
             params.background = parseBackground(background);
             params.decontaminate = decontaminate;
             const bool image = params.background.kind == Background::Kind::image;
-            const DeviceBuffer block = upload(std::vector{device::paramsBlock(params, grid)});
-            device::compositeOver(picture.source(), memory.guided(), block.as<device::ParamsBlock>(),
+            const DeviceBuffer block = upload(std::vector{resolveOver(params, grid, image ? &plate : nullptr)});
+            device::compositeOver(picture.source(), memory.guided(), block.as<ResolvedParams>(),
                                   image ? plateBytes.as<std::uint8_t>() : nullptr, out.as<std::uint8_t>(),
                                   stream.get());
             stream.wait();
@@ -197,13 +198,12 @@ void checkParams(PixelFormat format, Size size, Size grid) {
     }
     CompositeParams green;
     green.background = parseBackground("color:#00b140");
-    const DeviceBuffer greenBlock = upload(std::vector{device::paramsBlock(green, grid)}),
-                       nonFinite = upload(std::vector{1});
+    const DeviceBuffer greenBlock = upload(std::vector{resolve(green, grid)}), nonFinite = upload(std::vector{1});
     device::GuidedCoefficients flagged = memory.guided();
     flagged.nonFinite = nonFinite.as<int>();
     CUDA_CHECK(cudaDeviceSynchronize());
-    device::compositeOver(picture.source(), flagged, greenBlock.as<device::ParamsBlock>(), nullptr,
-                          out.as<std::uint8_t>(), stream.get());
+    device::compositeOver(picture.source(), flagged, greenBlock.as<ResolvedParams>(), nullptr, out.as<std::uint8_t>(),
+                          stream.get());
     const auto shown = download<std::uint8_t>(out.data(), size.pixels() * 4);
     bool alone = true;
     for (std::size_t i = 0; i < shown.size(); i += 4) {
@@ -212,12 +212,12 @@ void checkParams(PixelFormat format, Size size, Size grid) {
     EXPECT_TRUE(alone) << "the flag is set: the background alone must be seen";
     CompositeParams params;
     params.threshold = 0.4F;
-    const DeviceBuffer block = upload(std::vector{device::paramsBlock(params, grid)});
-    device::renderMatte(picture.source(), memory.guided(), block.as<device::ParamsBlock>(), out.as<std::uint8_t>(),
+    const DeviceBuffer block = upload(std::vector{resolve(params, grid)});
+    device::renderMatte(picture.source(), memory.guided(), block.as<ResolvedParams>(), out.as<std::uint8_t>(),
                         stream.get());
     stream.wait();
     expectClose(nameOf(format) + " " + text(size) + " matte",
-                difference(bytesOf(renderMatte(picture.image.view(), cpu.guided, params, {})),
+                difference(bytesOf(renderMatte(picture.image.view(), cpu.guided, params)),
                            download<std::uint8_t>(out.data(), size.pixels())),
                 {2, 0.02});
 }

@@ -20,7 +20,7 @@ public:
 
 private:
     std::shared_ptr<const Image> source_;
-    StageTimes times_{{"preprocess", 1}, {"network", 23}, {"second pass", 7}, {"refine", 2}};
+    StageTimes times_{{Stage::preprocess, 1}, {Stage::network, 23}, {Stage::secondPass, 7}, {Stage::refine, 2}};
 };
 
 void stallUntilStopped(EngineLog& log, const std::stop_token& stop) {
@@ -59,7 +59,7 @@ public:
         for (std::size_t i = 0; i < size.pixels(); ++i) std::memcpy(image->row(0) + 4 * i, &color, sizeof color);
         Output output;
         output.picture = std::make_shared<HostPicture>(image);
-        output.times = {{"composite", double(log_.compositeMs)}};
+        output.times = {{Stage::composite, double(log_.compositeMs)}};
         return output;
     }
 

@@ -58,7 +58,7 @@ private Q_SLOTS:
         heard.open(writePhoto(folder / "a.png", {64, 48}));
         QCOMPARE(heard.photos.last().name, "a.png");
         QVERIFY((heard.photos.last().image->size() == Size{64, 48}));
-        QCOMPARE(heard.photos.last().times.front().name, std::string("decode"));
+        QCOMPARE(heard.photos.last().times.front().stage, Stage::decode);
         heard.session.show({blur(7), Showing::result, 32});
         QTRY_COMPARE(heard.pictures.size(), 1);
         QVERIFY((heard.pictures.last().image->size() == Size{32, 24}));

@@ -48,7 +48,7 @@ public:
         for (std::size_t i = 3; transparent && i < picture->bytes(); i += 4) picture->row(0)[i] = 128;
         Output output;
         output.picture = std::make_shared<HostPicture>(picture);
-        output.times = {{"network", 2}, {"composite", 1}};
+        output.times = {{Stage::network, 2}, {Stage::composite, 1}};
         output.frame = script_.wrongFrame ? frame.number + 1000 : frame.number;
         output.captured = frame.captured;
         output.bytesUp = frame.image->bytes();

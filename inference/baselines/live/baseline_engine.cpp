@@ -14,7 +14,6 @@
 
 #include "inference/core/parallel.h"
 #include "inference/core/thread.h"
-#include "inference/cpu/stage_timer.h"
 
 namespace matte::baselines {
 namespace {
@@ -169,7 +168,7 @@ void BaselineEngine::settleInput(const TimedRun& run, const InputChoice& choice)
 void BaselineEngine::compare(Output& output) {
     try {
         if (!hasReference()) return;
-        const StageTimer timer(output.times, "compare");
+        const StageTimer timer(output.times, Stage::compare);
         runReference();
     } catch (const std::exception&) {
         reference_.reset();  // for want of memory, for instance: the implementation runs all the same

@@ -37,10 +37,6 @@ __device__ Here here(int width, int height) {
     return {x, y, y * width + x, x < width && y < height};
 }
 
-__device__ bool isWanted(const ParamsBlock* params) {
-    return params->removeSmallRegions || params->nearestOnly;
-}
-
 __device__ int rootOf(const int* parents, int i) {
     const volatile int* now = parents;  // others are uniting
     for (int parent = now[i]; parent != i; parent = now[i]) i = parent;
@@ -64,7 +60,7 @@ __device__ void unite(int* parents, int a, int b) {
 __global__ void startKernel(const float* matte,
                             int width,
                             int height,
-                            const ParamsBlock* params,
+                            const ResolvedParams* params,
                             NonFiniteFlag nonFinite,
                             unsigned char* kept,
                             ComponentScratch scratch,
@@ -84,16 +80,16 @@ __global__ void startKernel(const float* matte,
     scratch.parents[at.i] = somebody ? at.i - (int(threadIdx.x) - first) : -1;
     scratch.areas[at.i] = 0;
     scratch.rooms[at.i] = 0;
-    if (!isWanted(params)) kept[at.i] = 0;
+    if (!params->hasComponentFilter()) kept[at.i] = 0;
     if (at.i > 0) return;
     scratch.most[0] = scratch.most[1] = 0;
     *scratch.going = 0;
 }
 
 /// Links what touches across runs: corners only where no straight neighbour makes the same link.
-__global__ void uniteKernel(int width, int height, const ParamsBlock* params, int* parents) {
+__global__ void uniteKernel(int width, int height, const ResolvedParams* params, int* parents) {
     const Here at = here(width, height);
-    if (!isWanted(params) || !at.inside || parents[at.i] < 0) return;
+    if (!params->hasComponentFilter() || !at.inside || parents[at.i] < 0) return;
     const auto is = [&](int x, int y) { return x >= 0 && x < width && y >= 0 && parents[y * width + x] >= 0; };
     const bool left = is(at.x - 1, at.y);
     if (left && threadIdx.x == 0) unite(parents, at.i, at.i - 1);
@@ -109,8 +105,8 @@ __global__ void uniteKernel(int width, int height, const ParamsBlock* params, in
 
 /// Links each pixel to its root and counts there; the lanes of one part add up first.
 __global__ void countKernel(
-    int width, int height, const ParamsBlock* params, const unsigned char* kept, ComponentScratch scratch) {
-    if (!isWanted(params)) return;
+    int width, int height, const ResolvedParams* params, const unsigned char* kept, ComponentScratch scratch) {
+    if (!params->hasComponentFilter()) return;
     const Here at = here(width, height);
     int root = -1;
     unsigned room = 0;
@@ -127,18 +123,18 @@ __global__ void countKernel(
 }
 
 /// The largest part, and the one with the most room: of equals the first.
-__global__ void mostKernel(int width, int height, const ParamsBlock* params, ComponentScratch scratch) {
+__global__ void mostKernel(int width, int height, const ResolvedParams* params, ComponentScratch scratch) {
     const Here at = here(width, height);
-    if (!isWanted(params) || !at.inside || scratch.parents[at.i] != at.i) return;
+    if (!params->hasComponentFilter() || !at.inside || scratch.parents[at.i] != at.i) return;
     atomicMax(scratch.most, static_cast<unsigned long long>(scratch.areas[at.i]));
     const auto room = static_cast<unsigned long long>(scratch.rooms[at.i]);
     atomicMax(scratch.most + 1, room << 32 | (0xffffffffU - unsigned(at.i)));
 }
 
 __global__ void judgeKernel(
-    int width, int height, const ParamsBlock* params, unsigned char* kept, ComponentScratch scratch) {
+    int width, int height, const ResolvedParams* params, unsigned char* kept, ComponentScratch scratch) {
     const Here at = here(width, height);
-    if (!isWanted(params) || !at.inside) return;
+    if (!params->hasComponentFilter() || !at.inside) return;
     const int root = scratch.parents[at.i];
     unsigned char side = kNobody;
     if (root >= 0) {
@@ -153,9 +149,9 @@ __global__ void judgeKernel(
     if (side == kGoing) *scratch.going = 1;
 }
 
-__global__ void rowsKernel(int width, int height, const ParamsBlock* params, int reach, ComponentScratch scratch) {
+__global__ void rowsKernel(int width, int height, const ResolvedParams* params, int reach, ComponentScratch scratch) {
     const Here at = here(width, height);
-    if (!isWanted(params) || *scratch.going == 0 || !at.inside) return;
+    if (!params->hasComponentFilter() || *scratch.going == 0 || !at.inside) return;
     int staying = reach, going = reach;
     for (int x = max(at.x - reach, 0); x <= min(at.x + reach, width - 1); ++x) {
         const unsigned char side = scratch.sides[at.i - at.x + x];
@@ -167,9 +163,9 @@ __global__ void rowsKernel(int width, int height, const ParamsBlock* params, int
 }
 
 __global__ void fadeKernel(
-    int width, int height, const ParamsBlock* params, int reach, ComponentScratch scratch, float* selected) {
+    int width, int height, const ResolvedParams* params, int reach, ComponentScratch scratch, float* selected) {
     const Here at = here(width, height);
-    if (!isWanted(params) || *scratch.going == 0 || !at.inside) return;
+    if (!params->hasComponentFilter() || *scratch.going == 0 || !at.inside) return;
     int staying = reach * reach, going = reach * reach;
     for (int y = max(at.y - reach, 0); y <= min(at.y + reach, height - 1); ++y) {
         const uchar2 near = scratch.near[y * width + at.x];
@@ -195,7 +191,7 @@ ComponentScratch ComponentScratch::in(std::byte* memory, Size size) {
 
 void keepComponents(const float* matte,
                     Size size,
-                    const ParamsBlock* params,
+                    const ResolvedParams* params,
                     const NonFiniteFlag& nonFinite,
                     unsigned char* kept,
                     const ComponentScratch& scratch,

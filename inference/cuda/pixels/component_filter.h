@@ -28,7 +28,7 @@ struct ComponentScratch {
 /// device memory.
 void keepComponents(const float* matte,
                     Size size,
-                    const ParamsBlock* params,
+                    const ResolvedParams* params,
                     const NonFiniteFlag& nonFinite,
                     unsigned char* kept,
                     const ComponentScratch& scratch,

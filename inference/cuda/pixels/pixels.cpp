@@ -63,23 +63,4 @@ Scratch Scratch::in(std::byte* memory, Size grid) {
     return scratch;
 }
 
-ParamsBlock paramsBlock(const CompositeParams& params, Size grid) {
-    ParamsBlock block;
-    block.kind = params.background.kind;
-    block.edge = edgeOf(params.threshold, params.softness);
-    const Rgb color = params.background.color;
-    const std::uint8_t rgb[3] = {color.r, color.g, color.b};
-    for (int c = 0; c < 3; ++c) block.color[c] = srgbToLinear(float(rgb[c]) / 255);
-    block.decontaminate = params.decontaminate;
-    block.blurRadius = blurRadius(blurSigma(params.background.blurStrength, grid.longest()));
-    block.lightWrap = params.background.kind == Background::Kind::transparent ? 0.0F : clampUnit(params.lightWrap);
-    block.asSeen = params.transform == SubjectTransform{};
-    block.mapping =
-        inverseMapping(params.transform.mirrored, params.transform.scale, params.transform.x, params.transform.y);
-    block.temporalSmoothing = params.temporalSmoothing;
-    block.removeSmallRegions = params.removeSmallRegions;
-    block.nearestOnly = params.nearestOnly;
-    return block;
-}
-
 }  // namespace matte::device

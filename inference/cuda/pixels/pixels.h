@@ -10,11 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "inference/core/composite_params.h"
 #include "inference/core/image.h"
-#include "inference/core/pixel_math.h"
 #include "inference/cuda/device/cuda.h"
 #include "inference/matting/resample.h"
+#include "inference/matting/resolve.h"
 
 namespace matte::device {
 
@@ -101,7 +100,7 @@ struct GuidedCoefficients {
     float4* blurred = nullptr;       ///< the background blurred
     float4* linear = nullptr;        ///< the picture's own colour in linear light, and in w the refined alpha
     const int* nonFinite = nullptr;  ///< NonFiniteFlag::onDevice: when set, nobody is shown
-    float4* wrap = nullptr;          ///< the new background's light nearby; read when ParamsBlock::lightWrap > 0
+    float4* wrap = nullptr;          ///< the new background's light nearby; read when ResolvedParams::lightWrap > 0
     static constexpr int kPlanes = 6;
 };
 
@@ -124,32 +123,17 @@ void fitGuidedFilter(const GuidedCoefficients& guided, const Scratch& scratch, i
 /// linear -> foreground, background.
 void estimateColors(const GuidedCoefficients& guided, const Scratch& scratch, cudaStream_t stream);
 
-/// What may change from frame to frame while a graph stays: it lies in device memory.
-struct ParamsBlock {
-    Background::Kind kind = Background::Kind::blur;
-    Edge edge;
-    float color[3] = {};  ///< of Kind::color, linear light
-    bool decontaminate = true;
-    int blurRadius = 1;
-    float lightWrap = 0;
-    bool asSeen = true;  ///< the person stands where the camera saw them: `mapping` changes nothing
-    InverseMapping mapping;
-    float temporalSmoothing = 0;
-    bool removeSmallRegions = false, nearestOnly = false;
-};
-ParamsBlock paramsBlock(const CompositeParams& params, Size grid);
-
 /// linear, background -> blurred, by params->blurRadius (device memory).
 void blurBackground(const GuidedCoefficients& guided,
                     const Scratch& scratch,
-                    const ParamsBlock* params,
+                    const ResolvedParams* params,
                     cudaStream_t stream);
 
 /// linear and blurred or the plate -> wrap: for parameters with lightWrap > 0, before compositeOver(). `plate` of
 /// `frame` pixels as there, `params` in device memory. A transparent background needs none.
 void wrapLight(const GuidedCoefficients& guided,
                const Scratch& scratch,
-               const ParamsBlock* params,
+               const ResolvedParams* params,
                const std::uint8_t* plate,
                Size frame,
                cudaStream_t stream);
@@ -158,7 +142,7 @@ void wrapLight(const GuidedCoefficients& guided,
 /// Kind::image, else null. `params` lies in device memory.
 void compositeOver(const Source& source,
                    const GuidedCoefficients& guided,
-                   const ParamsBlock* params,
+                   const ResolvedParams* params,
                    const std::uint8_t* plate,
                    std::uint8_t* rgba,
                    cudaStream_t stream);
@@ -166,7 +150,7 @@ void compositeOver(const Source& source,
 /// The matte alone, one byte a pixel, packed rows.
 void renderMatte(const Source& source,
                  const GuidedCoefficients& guided,
-                 const ParamsBlock* params,
+                 const ResolvedParams* params,
                  std::uint8_t* gray,
                  cudaStream_t stream);
 

@@ -3,6 +3,7 @@
 // coefficients, mixed in linear light.
 #include "inference/cuda/pixels/pixels.h"
 #include "inference/cuda/pixels/pixels_source.cuh"
+#include "inference/matting/composite_pixel.h"
 
 namespace matte::device {
 namespace {
@@ -54,77 +55,39 @@ private:
     float amountX_, amountY_;
 };
 
-__device__ float alphaAt(const GuidedGrid& grid, const GuidedSampler& sampler, uchar4 pixel) {
+__device__ Rgba rgbaOf(uchar4 pixel) {
+    return {pixel.x, pixel.y, pixel.z, pixel.w};
+}
+
+__device__ float alphaAt(const GuidedGrid& grid, const GuidedSampler& sampler, Rgba pixel) {
     if (grid.nonFinite && *grid.nonFinite != 0) return 0;  // a matte that can't be trusted would show the room
-    const float4 c = sampler.sample(grid.coefficients);
-    constexpr float kScale = 1.0F / 255;
-    return clampUnit(c.x * kScale * float(pixel.x) + c.y * kScale * float(pixel.y) + c.z * kScale * float(pixel.z) +
-                     c.w);
+    return guidedAlpha(sampler.sample(grid.coefficients), pixel);
 }
 
-__device__ float3 toLinear(uchar4 pixel) {
-    constexpr float kScale = 1.0F / 255;
-    return {srgbToLinear(float(pixel.x) * kScale), srgbToLinear(float(pixel.y) * kScale),
-            srgbToLinear(float(pixel.z) * kScale)};
-}
+/// What matting/composite_pixel.h's compositePixel() asks for; `room` samples as the camera saw it.
+struct DevicePixel {
+    const GuidedGrid& grid;
+    const GuidedSampler &sampler, &room;
+    const ResolvedParams& params;
+    uchar4 plate;
 
-__device__ std::uint8_t encode(float linear) {
-    return toByte(linearToSrgb(clampUnit(linear)) * 255);
-}
-
-/// The person's colour at a pixel, in linear light.
-__device__ float3 personColor(const GuidedGrid& grid, const GuidedSampler& sampler, float3 mixed, float alpha) {
-    const float4 person = sampler.sample(grid.foreground), behind = sampler.sample(grid.background);
-    return {foregroundColor(mixed.x, alpha, person.x, behind.x), foregroundColor(mixed.y, alpha, person.y, behind.y),
-            foregroundColor(mixed.z, alpha, person.z, behind.z)};
-}
-
-/// What stands behind a pixel, in linear light; `room` samples there as the camera saw it.
-__device__ float3 behindAt(const GuidedGrid& grid, const GuidedSampler& room, const ParamsBlock& params, uchar4 plate) {
-    if (params.kind == Background::Kind::blur) {
-        const float4 blurred = room.sample(grid.blurred);
-        return {blurred.x, blurred.y, blurred.z};
+    __device__ static Color colorOf(float4 value) { return {value.x, value.y, value.z}; }
+    __device__ float alpha(Rgba pixel) const { return alphaAt(grid, sampler, pixel); }
+    __device__ Color foreground() const { return colorOf(sampler.sample(grid.foreground)); }
+    __device__ Color background() const { return colorOf(sampler.sample(grid.background)); }
+    __device__ Color wrap() const { return colorOf(sampler.sample(grid.wrap)); }
+    __device__ Color behind() const {
+        if (params.isBlurred()) return colorOf(room.sample(grid.blurred));
+        if (params.kind == Background::Kind::image) return linear(rgbaOf(plate));
+        return {params.color[0], params.color[1], params.color[2]};
     }
-    if (params.kind == Background::Kind::image) return toLinear(plate);
-    return {params.color[0], params.color[1], params.color[2]};
-}
-
-/// The light of the background on the person; false where there is next to none.
-__device__ bool lightAt(const GuidedGrid& grid, const GuidedSampler& sampler, float3* light) {
-    const float4 found = sampler.sample(grid.wrap);
-    *light = {found.x, found.y, found.z};
-    return found.x + found.y + found.z > kNoLight;
-}
-
-__device__ uchar4 compositePixel(const GuidedGrid& grid,
-                                 const GuidedSampler& sampler,
-                                 const GuidedSampler& room,
-                                 const ParamsBlock& params,
-                                 uchar4 pixel,
-                                 uchar4 plate) {
-    const bool transparent = params.kind == Background::Kind::transparent;
-    const float found = alphaAt(grid, sampler, pixel);
-    const float shown = shapeAlpha(found, params.edge), alpha = shown * float(pixel.w) * (1.0F / 255);
-    const std::uint8_t opacity = transparent ? std::uint8_t(alpha * 255 + 0.5F) : 255;
-    float3 light;
-    const bool lit = params.lightWrap > 0 && alpha > 0 && lightAt(grid, sampler, &light);
-    if (alpha >= 1 && !lit) return {pixel.x, pixel.y, pixel.z, opacity};
-    float3 behind{};
-    if (!transparent) behind = behindAt(grid, room, params, plate);
-    float3 color = behind;
-    if (alpha > 0) {
-        color = toLinear(pixel);
-        if (params.decontaminate && shown < 1) color = personColor(grid, sampler, color, ownShare(found, shown));
-        if (lit) {
-            color = {wrapped(color.x, light.x, params.lightWrap), wrapped(color.y, light.y, params.lightWrap),
-                     wrapped(color.z, light.z, params.lightWrap)};
-        }
+    __device__ static Color linear(Rgba pixel) {
+        constexpr float kScale = 1.0F / 255;
+        return {srgbToLinear(float(pixel.r) * kScale), srgbToLinear(float(pixel.g) * kScale),
+                srgbToLinear(float(pixel.b) * kScale)};
     }
-    if (!transparent) {
-        color = {mix(behind.x, color.x, alpha), mix(behind.y, color.y, alpha), mix(behind.z, color.z, alpha)};
-    }
-    return {encode(color.x), encode(color.y), encode(color.z), opacity};
-}
+    __device__ static std::uint8_t encode(float linear) { return toByte(linearToSrgb(clampUnit(linear)) * 255); }
+};
 
 /// Premultiplied.
 __device__ float4 weightedPixel(uchar4 pixel) {
@@ -134,7 +97,7 @@ __device__ float4 weightedPixel(uchar4 pixel) {
 
 /// What was seen between pixels, as matting/source_rows.h samples it; transparent where nothing was.
 template <PixelFormat format>
-__device__ uchar4 placedPixel(const SourceRows& source, int width, float x, float y) {
+__device__ Rgba placedPixel(const SourceRows& source, int width, float x, float y) {
     if (!isSeen(x, width) || !isSeen(y, source.height)) return {0, 0, 0, 0};
     const float atX = fminf(fmaxf(x, 0.0F), float(width - 1));
     const float atY = fminf(fmaxf(y, 0.0F), float(source.height - 1));
@@ -152,38 +115,40 @@ __device__ uchar4 placedPixel(const SourceRows& source, int width, float x, floa
 
 template <PixelFormat format>
 __global__ void __launch_bounds__(kBlockWidth* kBlockHeight) compositeKernel(
-    SourceRows source, int width, GuidedGrid grid, const ParamsBlock* shared, const uchar4* plate, uchar4* out) {
+    SourceRows source, int width, GuidedGrid grid, const ResolvedParams* shared, const uchar4* plate, Rgba* out) {
     const int x = int(blockIdx.x) * kBlockWidth + int(threadIdx.x);
     if (x >= width) return;
-    const ParamsBlock params = *shared;
+    const ResolvedParams params = *shared;
     for (int y = int(blockIdx.y) * kBlockHeight + int(threadIdx.y); y < source.height;
          y += int(gridDim.y) * kBlockHeight) {
         const std::size_t i = std::size_t(y) * width + x;
         const uchar4 behind = params.kind == Background::Kind::image && plate ? plate[i] : uchar4{};
         if (params.asSeen) {
             const GuidedSampler sampler(grid, float(x), float(y));
-            out[i] = compositePixel(grid, sampler, sampler, params, loadPixel<format>(source, x, y), behind);
+            out[i] = compositePixel(DevicePixel{grid, sampler, sampler, params, behind}, params,
+                                    rgbaOf(loadPixel<format>(source, x, y)));
             continue;
         }
         const float seenX = seenAt(params.mapping.perX, params.mapping.fromX, x, width);
         const float seenY = seenAt(params.mapping.perY, params.mapping.fromY, y, source.height);
-        const uchar4 pixel = placedPixel<format>(source, width, seenX, seenY);
+        const Rgba pixel = placedPixel<format>(source, width, seenX, seenY);
+        const GuidedSampler sampler(grid, seenX, seenY);
         const GuidedSampler room(grid, float(params.mapping.perX < 0 ? width - 1 - x : x), float(y));
-        out[i] = compositePixel(grid, GuidedSampler(grid, seenX, seenY), room, params, pixel, behind);
+        out[i] = compositePixel(DevicePixel{grid, sampler, room, params, behind}, params, pixel);
     }
 }
 
 template <PixelFormat format>
 __global__ void __launch_bounds__(kBlockWidth* kBlockHeight)
-    matteKernel(SourceRows source, int width, GuidedGrid grid, const ParamsBlock* params, std::uint8_t* out) {
+    matteKernel(SourceRows source, int width, GuidedGrid grid, const ResolvedParams* params, std::uint8_t* out) {
     const int x = int(blockIdx.x) * kBlockWidth + int(threadIdx.x);
     if (x >= width) return;
     const Edge edge = params->edge;
     for (int y = int(blockIdx.y) * kBlockHeight + int(threadIdx.y); y < source.height;
          y += int(gridDim.y) * kBlockHeight) {
-        const uchar4 pixel = loadPixel<format>(source, x, y);
-        const float alpha = shapeAlpha(alphaAt(grid, GuidedSampler(grid, float(x), float(y)), pixel), edge);
-        out[std::size_t(y) * width + x] = std::uint8_t(alpha * float(pixel.w) + 0.5F);
+        const Rgba pixel = rgbaOf(loadPixel<format>(source, x, y));
+        const float found = alphaAt(grid, GuidedSampler(grid, float(x), float(y)), pixel);
+        out[std::size_t(y) * width + x] = mattePixel(found, edge, pixel);
     }
 }
 
@@ -196,21 +161,21 @@ dim3 blocksFor(Size size) {
 
 void compositeOver(const Source& source,
                    const GuidedCoefficients& guided,
-                   const ParamsBlock* params,
+                   const ResolvedParams* params,
                    const std::uint8_t* plate,
                    std::uint8_t* rgba,
                    cudaStream_t stream) {
     withFormat(source.format, [&]<PixelFormat format>() {
         compositeKernel<format><<<blocksFor(source.size), dim3(kBlockWidth, kBlockHeight), 0, stream>>>(
             SourceRows(source), source.size.width, GuidedGrid(guided, source.size), params,
-            reinterpret_cast<const uchar4*>(plate), reinterpret_cast<uchar4*>(rgba));
+            reinterpret_cast<const uchar4*>(plate), reinterpret_cast<Rgba*>(rgba));
     });
     CUDA_CHECK(cudaGetLastError());
 }
 
 void renderMatte(const Source& source,
                  const GuidedCoefficients& guided,
-                 const ParamsBlock* params,
+                 const ResolvedParams* params,
                  std::uint8_t* gray,
                  cudaStream_t stream) {
     withFormat(source.format, [&]<PixelFormat format>() {

@@ -224,7 +224,7 @@ struct StoreBlurred {
 struct LoadWrap {
     static constexpr int kRangeBits = 0;
     const float4 *linear, *blurred;
-    const ParamsBlock* params;
+    const ResolvedParams* params;
     const uchar4* plate;
     Size grid, frame;
     __device__ float4 operator()(int x, int y, int) const {
@@ -279,7 +279,7 @@ void estimateColors(const GuidedCoefficients& guided, const Scratch& scratch, cu
 
 void blurBackground(const GuidedCoefficients& guided,
                     const Scratch& scratch,
-                    const ParamsBlock* params,
+                    const ResolvedParams* params,
                     cudaStream_t stream) {
     const int width = guided.size.width;
     const Radius radius{0, &params->blurRadius};
@@ -295,7 +295,7 @@ void blurBackground(const GuidedCoefficients& guided,
 
 void wrapLight(const GuidedCoefficients& guided,
                const Scratch& scratch,
-               const ParamsBlock* params,
+               const ResolvedParams* params,
                const std::uint8_t* plate,
                Size frame,
                cudaStream_t stream) {

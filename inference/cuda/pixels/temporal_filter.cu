@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockHeight)
 }
 
 __global__ void __launch_bounds__(kBlockWidth* kBlockHeight) followKernel(const float* matte,
-                                                                          const ParamsBlock* params,
+                                                                          const ResolvedParams* params,
                                                                           const int* nonFinite,
                                                                           TemporalMemory memory,
                                                                           TemporalScratch scratch,
@@ -138,7 +138,7 @@ void applyTemporalFilter(const float* matte,
                          bool inFloats,
                          const std::array<float, 3>& mean,
                          const std::array<float, 3>& deviation,
-                         const ParamsBlock* params,
+                         const ResolvedParams* params,
                          const int* nonFinite,
                          const TemporalMemory& memory,
                          const TemporalScratch& scratch,

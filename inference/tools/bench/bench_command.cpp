@@ -77,10 +77,10 @@ std::shared_ptr<const Image> randomFrame(Size size) {
 /// Adds the stages of one frame after the first `known`.
 void add(BenchReport& report, const StageTimes& times, std::size_t known = 0) {
     for (const StageTime& stage : times) {
-        const auto isIt = [&](const auto& one) { return one.first == stage.name; };
+        const auto isIt = [&](const auto& one) { return one.first == stageName(stage.stage); };
         auto found = std::ranges::find_if(report.stages, isIt);
         if (found == report.stages.end()) {
-            report.stages.push_back({stage.name, {}});
+            report.stages.push_back({stageName(stage.stage), {}});
             found = report.stages.end() - 1;
         }
         if (found - report.stages.begin() >= std::ptrdiff_t(known)) found->second.push_back(stage.ms);

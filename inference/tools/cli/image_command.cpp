@@ -102,7 +102,7 @@ StageTimes processPicture(const Session& session,
     auto watch = begin(0, "reading");
     const auto picture = readImage(pair.input, stop);
     size = picture->size();
-    times.push_back({"decode", watch.ms()});
+    times.push_back({Stage::decode, watch.ms()});
 
     begin(1, "cutting out");
     const auto cutout = session.engine->cutOut(picture, stop);
@@ -112,20 +112,20 @@ StageTimes processPicture(const Session& session,
     std::shared_ptr<const Image> result;
     if (matteOnly) {
         result = std::make_shared<const Image>(session.engine->matte(*cutout, session.params, size, stop));
-        times.push_back({"matte", watch.ms()});
+        times.push_back({Stage::matte, watch.ms()});
     } else {
         const Output output = session.engine->composite(*cutout, session.params, size, stop);
         times.insert(times.end(), output.times.begin(), output.times.end());
         watch = begin(2, "fetching");
         result = output.picture->image();
-        if (output.picture->device()) times.push_back({"download", watch.ms()});
+        if (output.picture->device()) times.push_back({Stage::download, watch.ms()});
     }
 
     watch = begin(3, "writing");
     createFolderOf(pair.output);
     writeImage(pair.output, result->view());
-    times.push_back({"encode", watch.ms()});
-    times.push_back({"total", whole.ms()});
+    times.push_back({Stage::encode, watch.ms()});
+    times.push_back({Stage::total, whole.ms()});
     return times;
 }
 
@@ -159,9 +159,9 @@ public:
         Json milliseconds = Json::object();
         std::string line;
         for (const auto& stage : times) {
-            milliseconds[stage.name] = rounded(stage.ms);
+            milliseconds[stageName(stage.stage)] = rounded(stage.ms);
             char text[64];
-            std::snprintf(text, sizeof text, "%s%s %.1f", line.empty() ? "" : ", ", stage.name.c_str(), stage.ms);
+            std::snprintf(text, sizeof text, "%s%s %.1f", line.empty() ? "" : ", ", stageName(stage.stage), stage.ms);
             line += text;
         }
         const std::string side = std::to_string(size.width) + "x" + std::to_string(size.height);

@@ -225,12 +225,8 @@ void printText(const Json& facts) {
 
 ExitCode printKnownAnswer(const std::string& model) {
     CpuNetwork network(UNet::load(Safetensors::read(findModel(model))), CpuPrecision::f32);
-    const KnownAnswer answer = answerOf(network.unet(), [&](const Image& picture) {
-        network.configure(picture.size());
-        network.see(picture.view());
-        network.run();
-        return network.matte();
-    });
+    const KnownAnswer answer =
+        answerOf(network.unet(), [&](const Image& picture) { return network.matteOf(picture.view()); });
     std::puts(answer.text().c_str());
     return kExitOk;
 }

@@ -59,7 +59,7 @@ Output show(Engine& engine, const Frame& frame, const CompositeParams& params = 
 
 std::set<std::string> names(const StageTimes& times) {
     std::set<std::string> result;
-    for (const StageTime& time : times) result.insert(time.name);
+    for (const StageTime& time : times) result.insert(stageName(time.stage));
     return result;
 }
 
@@ -210,7 +210,7 @@ TEST(CpuLive, TheLayersAreListedAndTimed) {
         EXPECT_GT(ms, 0);
         sum += double(ms);
     }
-    for (const StageTime& time : timed.times) network += time.name == "network" ? time.ms : 0;
+    for (const StageTime& time : timed.times) network += time.stage == Stage::network ? time.ms : 0;
     EXPECT_LE(sum, network);
     engine->timeLayers(false);
     EXPECT_TRUE(show(*engine, frameOf(person(2))).layerMs.empty());

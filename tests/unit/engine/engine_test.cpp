@@ -30,7 +30,7 @@ std::set<std::string> names(const StageTimes& times) {
     std::set<std::string> result;
     for (const StageTime& time : times) {
         EXPECT_GE(time.ms, 0);
-        result.insert(time.name);
+        result.insert(stageName(time.stage));
     }
     return result;
 }

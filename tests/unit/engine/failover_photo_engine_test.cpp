@@ -22,7 +22,7 @@ public:
 
 private:
     std::shared_ptr<const Image> source_;
-    StageTimes times_{{"network", 1}};
+    StageTimes times_{{Stage::network, 1}};
 };
 
 /// What the test sees and sets of the engines that FailoverPhotoEngine owns.
@@ -113,7 +113,7 @@ TEST(FailoverPhotoEngine, UsesTheFirstWhileItWorks) {
     engine->composite(*cutout, {}, {8, 4}, {});
     engine->matte(*cutout, {}, {8, 4}, {});
     EXPECT_EQ(script.calls, (Calls{"gpu cutOut", "gpu composite", "gpu matte"}));
-    EXPECT_EQ(cutout->times().front().name, "network");
+    EXPECT_EQ(cutout->times().front().stage, Stage::network);
     EXPECT_EQ(engine->info().kind, EngineKind::cuda);
     EXPECT_EQ(engine->info().reason, "");
 }

@@ -62,12 +62,7 @@ TEST(SelfTest, TheProgramsModelsPassInEachPrecision) {
         for (const CpuPrecision precision : {CpuPrecision::f32, CpuPrecision::bf16}) {
             if (!CpuNetwork::supports(precision)) continue;
             CpuNetwork cpu(network, precision);
-            const auto problem = selfTest(network, [&](const Image& picture) {
-                cpu.configure(picture.size());
-                cpu.see(picture.view());
-                cpu.run();
-                return cpu.matte();
-            });
+            const auto problem = selfTest(network, [&](const Image& picture) { return cpu.matteOf(picture.view()); });
             EXPECT_EQ(problem, "") << model;
         }
     }
@@ -96,12 +91,7 @@ TEST(SelfTest, WhoIsNotRefusedStillFindsThePerson) {
                 continue;
             }
             CpuNetwork cpu(network, CpuPrecision::f32);
-            const auto answer = answerOf(network, [&](const Image& picture) {
-                cpu.configure(picture.size());
-                cpu.see(picture.view());
-                cpu.run();
-                return cpu.matte();
-            });
+            const auto answer = answerOf(network, [&](const Image& picture) { return cpu.matteOf(picture.view()); });
             for (std::size_t cell = 0; cell < answer.cells.size(); ++cell) {
                 EXPECT_NEAR(answer.cells[cell], sound.knownAnswer()->cells[cell], 24) << i;
             }
@@ -156,12 +146,7 @@ TEST(SelfTest, AMatteThatIsNotFiniteIsRefused) {
 TEST(SelfTest, AnAnswerHoldsWithinItsTolerance) {
     const test::ModelTensors tensors = test::randomUNet({4, 8, 16}, 1);
     CpuNetwork cpu(networkOf(test::encodeSafetensors(tensors)), CpuPrecision::f32);
-    KnownAnswer answer = answerOf(cpu.unet(), [&](const Image& picture) {
-        cpu.configure(picture.size());
-        cpu.see(picture.view());
-        cpu.run();
-        return cpu.matte();
-    });
+    KnownAnswer answer = answerOf(cpu.unet(), [&](const Image& picture) { return cpu.matteOf(picture.view()); });
     const auto refusalOf = [&](const std::string& text) {
         return refusal(networkOf(test::encodeSafetensors(tensors, {{"known_answer", text}})), Precision::fp32);
     };

@@ -12,10 +12,13 @@
 #include "inference/matting/resample.h"
 #include "inference/matting/transfer.h"
 #include "inference/matting/trimap.h"
+#include "tests/support/one_picture.h"
 #include "tests/support/scene.h"
 
 namespace matte {
 namespace {
+
+using namespace test;
 
 CompositeParams paramsOver(const char* background) {
     CompositeParams params;
@@ -293,8 +296,8 @@ TEST_F(Composite, APhotosOwnTransparencyIsKept) {
     const Image out = compositeOver(scene.photo.view(), guided, paramsOver("color:#ff0000"), nullptr, {});
     EXPECT_EQ(out.row(32)[0], 255);
     EXPECT_EQ(out.row(32)[1], 0);
-    EXPECT_EQ(renderMatte(scene.photo.view(), guided, {}, {}).row(32)[5], 0);
-    EXPECT_EQ(renderMatte(scene.photo.view(), guided, {}, {}).row(31)[5], 255);
+    EXPECT_EQ(renderMatte(scene.photo.view(), guided, {}).row(32)[5], 0);
+    EXPECT_EQ(renderMatte(scene.photo.view(), guided, {}).row(31)[5], 255);
 }
 
 TEST_F(Composite, APictureStandsBehindThePerson) {
@@ -319,7 +322,7 @@ TEST_F(Composite, BlurShowsTheRoomWithoutDetail) {
 TEST_F(Composite, AHardEdgeHasNothingBetween) {
     CompositeParams params;
     params.softness = 0;
-    const Image matte = renderMatte(scene_.photo.view(), guided_, params, {});
+    const Image matte = renderMatte(scene_.photo.view(), guided_, params);
     int between = 0;
     for (std::size_t i = 0; i < matte.bytes(); ++i) {
         const std::uint8_t value = matte.row(0)[i];
@@ -393,8 +396,7 @@ TEST_F(Composite, LightOfTheBackgroundFallsOnTheEdgeAlone) {
     CompositeParams params = paramsOver("color:#ffffff");
     const Image plain = over(params);
     params.lightWrap = 0.7F;
-    RefineScratch scratch;
-    wrapLight(scene_.alpha, wrapSource(params, nullptr), guided_, scratch);
+    wrapLight(scene_.alpha, params, nullptr, guided_);
     const Image lit = over(params);
     // The body's left edge at half height, and its middle.
     int edge = 0, darker = 0;
@@ -409,7 +411,7 @@ TEST_F(Composite, LightOfTheBackgroundFallsOnTheEdgeAlone) {
     const std::uint8_t *middle = lit.row(200) + 4 * 160, *before = plain.row(200) + 4 * 160;
     EXPECT_TRUE(std::equal(middle, middle + 4, before)) << "deep inside nothing of it is seen";
     params.background = parseBackground("color:#000000");
-    wrapLight(scene_.alpha, wrapSource(params, nullptr), guided_, scratch);
+    wrapLight(scene_.alpha, params, nullptr, guided_);
     const Image dark = over(params);
     params.lightWrap = 0;
     const Image off = over(params);

@@ -7,10 +7,13 @@
 #include "inference/matting/box_filter.h"
 #include "inference/matting/guided_filter.h"
 #include "inference/matting/resample.h"
+#include "tests/support/one_picture.h"
 #include "tests/support/scene.h"
 
 namespace matte {
 namespace {
+
+using namespace test;
 
 double meanDifference(const Planes& a, const Planes& b) {
     double sum = 0;

@@ -156,8 +156,9 @@ TEST(TwoPassRefinement, ShowsTheNetworkSmallPeopleLarger) {
     ASSERT_EQ(passes.shares.size(), 2U);
     EXPECT_NEAR(passes.shares[0], 100.0 * 200 / (1600 * 1200), 0.01);
     EXPECT_NEAR(passes.shares[1], 100.0 * 200 / (400 * 400), 0.02);
-    EXPECT_EQ(passes.cutout->times().back().name, "foreground");
-    EXPECT_TRUE(std::ranges::any_of(passes.cutout->times(), [](const auto& t) { return t.name == "second pass"; }));
+    EXPECT_EQ(passes.cutout->times().back().stage, Stage::foreground);
+    EXPECT_TRUE(
+        std::ranges::any_of(passes.cutout->times(), [](const auto& t) { return t.stage == Stage::secondPass; }));
     EXPECT_EQ(passes.matte.row(600)[950], 255);
     EXPECT_EQ(passes.matte.row(600)[500], 0);
     EXPECT_EQ(passes.matte.row(100)[950], 0);

@@ -31,10 +31,10 @@ const std::uint8_t* firstPixel(const Picture& picture) {
 TEST(LiveMeter, TheTimesOfAnotherEngineBeginAnew) {
     LiveMeter meter;
     Output output;
-    output.times = {{"upload", 3}, {"network", 100}};
+    output.times = {{Stage::upload, 3}, {Stage::network, 100}};
     for (int i = 0; i < 9; ++i) meter.frameOut(std::chrono::steady_clock::now(), output, 120);
     meter.anotherEngine();
-    output.times = {{"network", 10}};
+    output.times = {{Stage::network, 10}};
     meter.frameOut(std::chrono::steady_clock::now(), output, 20);
     const LiveStatistics statistics = meter.statistics({});
     ASSERT_EQ(statistics.stages.size(), 1U);

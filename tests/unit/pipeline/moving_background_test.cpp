@@ -80,7 +80,7 @@ TEST(MovingBackground, ThePictureIsLaidAgainOnlyWhenItIsAnother) {
     const auto laid = [&](std::uint64_t number) {
         engine->submit(grey({48, 48}, number), params);
         const StageTimes times = engine->take().times;
-        return std::ranges::find(times, "plate", &StageTime::name) != times.end();
+        return std::ranges::find(times, Stage::plate, &StageTime::stage) != times.end();
     };
     EXPECT_TRUE(laid(0));
     EXPECT_FALSE(laid(1));
