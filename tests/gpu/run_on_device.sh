@@ -84,7 +84,7 @@ listed() {
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-4}
 runStage() {
   local program=$folder/matte_gpu_tests kernel
-  local few='Few/*-Few/Photo*' alone='PhotoEngine*:FullDevice*:Tuner*:*Hundred*:*Millisecond*'
+  local few='Few/*-Few/Photo*' alone='PhotoEngine*:FullDevice*:Tuner*:*Hundred*:*TimedInEach*'
   case $1 in
     test)
       for kernel in sm90 mma fp32; do
@@ -104,7 +104,7 @@ runStage() {
       local -x MATTE_BRIEF=1 OMP_NUM_THREADS=2
       rm -f "$out"/race_*.txt
       {
-        listed 'LiveEngineTest.*-*Hundred*:*Millisecond*:*LayersAreTimed*:*WhatAFrameKeeps*' 1
+        listed 'LiveEngineTest.*-*Hundred*:*TimedInEach*:*LayersAreTimed*:*WhatAFrameKeeps*' 1
         listed '*LiveMatte*:LiveParams*:NonFinite*:Few/*-*Convolution*:*Photo*' 4
         listed 'Kernels/Network*' 5
         listed 'Few/Convolution*' 6
