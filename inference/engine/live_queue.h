@@ -233,6 +233,11 @@ public:
         entries_.push_front(std::move(taken.entry));
         return take();
     }
+    /// Takes the frames of `before`, in their order: they begin again in this queue's engine, and `before` is empty.
+    void takeOver(LiveQueue& before) {
+        entries_ = std::exchange(before.entries_, {});
+        started_ = before.started_ = 0;
+    }
     /// As the engine's.
     void drop() {
         current().drop();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/pipeline/pipeline.h"
 
+#include <tuple>
 #include <utility>
 
 #include "inference/core/error.h"
@@ -23,7 +24,7 @@ bool moves(const Background& background) {
 
 Pipeline::Pipeline(MakeLiveEngines makeEngines, std::function<void()> onNews)
     : onNews_(std::move(onNews)),
-      makeEngines_(std::move(makeEngines)),
+      supply_(std::move(makeEngines), [this] { announce(); }),
       worker_(startThread(
           "live pictures", ErrorCategory::engine, [this](const std::stop_token& quit) { work(quit); }, untold)),
       capturer_(startThread(
@@ -57,8 +58,7 @@ void Pipeline::start(OpenSource open) {
         status_.engineProblem.clear();  // it is made, or asked, again
         status_.matteProblem.clear();
     }
-    wake_.notify_all();
-    onNews_();
+    announce();
 }
 
 void Pipeline::stop() {
@@ -79,6 +79,13 @@ void Pipeline::stop() {
 void Pipeline::retrySource() {
     const std::scoped_lock lock(mutex_);
     if (source_) source_->retryNow();
+}
+
+/// Wakes the worker, and tells the owner: what supply_ says has changed.
+void Pipeline::announce() {
+    { const std::scoped_lock lock(mutex_); }  // or a worker that has just looked would go to sleep
+    wake_.notify_all();
+    onNews_();
 }
 
 void Pipeline::setParams(const CompositeParams& params) {
@@ -138,11 +145,6 @@ void Pipeline::record(std::shared_ptr<Trace> trace) {
     trace_ = std::move(trace);
 }
 
-bool Pipeline::recording() const {
-    const std::scoped_lock lock(mutex_);
-    return trace_ != nullptr;
-}
-
 std::shared_ptr<const LivePicture> Pipeline::newest() const {
     const std::scoped_lock lock(mutex_);
     return shown_ && !status_.personHidden ? shown_ : placeholderPicture_;
@@ -150,7 +152,9 @@ std::shared_ptr<const LivePicture> Pipeline::newest() const {
 
 LiveStatus Pipeline::status() const {
     const std::scoped_lock lock(mutex_);
-    return status_;
+    LiveStatus status = status_;
+    std::tie(status.switching, status.switchProblem) = supply_.state();
+    return status;
 }
 
 LiveStatistics Pipeline::statistics() const {
@@ -300,7 +304,8 @@ std::optional<Pipeline::Order> Pipeline::nextOrder(const std::stop_token& quit) 
     // What is under way would be measured with the device.
     const auto slotFree = [&] { return measures() ? idle : !full; };
     const auto somethingToDo = [&] {
-        return (engineWanted_ && makeAnew_) || (slotFree() && waiting_) || onceMore() || measures();
+        return (engineWanted_ && makeAnew_) || (engineTried_ && supply_.isDue()) || (slotFree() && waiting_) ||
+               onceMore() || measures();
     };
     Order order;
     if (idle && !somethingToDo()) {
@@ -316,6 +321,7 @@ std::optional<Pipeline::Order> Pipeline::nextOrder(const std::stop_token& quit) 
     order.timeLayers = timeLayers_;
     order.trace = trace_;
     order.makeEngine = engineWanted_ && std::exchange(makeAnew_, false);
+    order.changeEngine = engineTried_ && supply_.isDue();
     order.measureRates = measures() && idle;
     if (slotFree() && waiting_) {
         order.frame = std::exchange(waiting_, std::nullopt);
@@ -358,24 +364,8 @@ bool Pipeline::onceMore() const {
 }
 
 void Pipeline::carryOut(Order& order) {
-    if (order.makeEngine) {
-        queue_.reset();
-        queue_.emplace(makeEngines_());
-        timingLayers_ = false;
-        layersFor_ = {};
-        changesTold_ = queue_->changes();
-        const PixelMemory memory = queue_->frameMemory();
-        EngineInfo info = queue_->info();
-        const std::scoped_lock lock(mutex_);
-        engineMissing_ = false;
-        engineTried_ = true;
-        frameMemory_ = memory;
-        if (video_) video_->end();  // its frames belong into the new engine's memory
-        rates_.reset();
-        status_.engineProblem.clear();
-        tellEngine(std::move(info));
-    }
-    if (order.makeEngine) wake_.notify_all();
+    if (order.makeEngine) supply_.make(queue_);
+    if (order.makeEngine || (order.changeEngine && supply_.proceed(queue_, last_, order.params))) enginesChanged();
     if (order.generation != workingOn_) {
         if (queue_) queue_->reset();
         last_.reset();
@@ -390,6 +380,23 @@ void Pipeline::carryOut(Order& order) {
     } else if (!queue_->isEmpty()) {
         deliver(order);
     }
+}
+
+/// Tells what is to be known of other engines.
+void Pipeline::enginesChanged() {
+    timingLayers_ = false;
+    changesTold_ = queue_->changes();
+    const PixelMemory memory = queue_->frameMemory();
+    EngineInfo info = queue_->info();
+    {
+        const std::scoped_lock lock(mutex_);
+        engineMissing_ = false;
+        engineTried_ = true;
+        frameMemory_ = memory;
+        status_.engineProblem.clear();
+        tellEngine(std::move(info), true);
+    }
+    announce();
 }
 
 void Pipeline::submit(const Order& order) {
@@ -457,8 +464,8 @@ void Pipeline::measureRates() {
 }
 
 /// With the lock held.
-void Pipeline::tellEngine(EngineInfo info) {
-    if (info.name != status_.engine.name) {  // another engine took over: its layers are others
+void Pipeline::tellEngine(EngineInfo info, bool isAnother) {
+    if (isAnother || info.name != status_.engine.name) {  // another engine took over: its layers are others
         if (!status_.engine.name.empty()) meter_.anotherEngine();
         layersFor_ = {};
         rates_.reset();
@@ -484,8 +491,7 @@ void Pipeline::engineFailed(const std::string& sentence, ErrorCategory category)
         status_.engineProblem = sentence;
         status_.engineCategory = category;
     }
-    wake_.notify_all();  // the source may open: what it gives is not shown, the placeholder is
-    onNews_();
+    announce();  // the source may open: what it gives is not shown, the placeholder is
 }
 
 }  // namespace matte

@@ -22,6 +22,7 @@
 #include "inference/core/error.h"
 #include "inference/engine/live_queue.h"
 #include "inference/media/resuming_source.h"
+#include "inference/pipeline/engine_supply.h"
 #include "inference/pipeline/looping_video.h"
 #include "inference/pipeline/privacy_placeholder.h"
 #include "inference/pipeline/statistics.h"
@@ -49,6 +50,8 @@ struct LiveStatus {
         ErrorCategory::source;  ///< what sourceProblem is about: input for a file that can't be read
     EngineInfo engine;          ///< once it is made
     std::string engineProblem;  ///< why no new composites come; empty again with the next one
+    std::string switchProblem;  ///< why the engines of the last setEngines() can't be had; those before run
+    bool switching = false;     ///< the engines of the last setEngines() do not run yet; those before do
     ErrorCategory engineCategory = ErrorCategory::engine;  ///< what engineProblem is about
     std::string matteProblem;       ///< why some frame of the last second is not shown, as LiveMeter says it
     std::string backgroundProblem;  ///< why the video behind the person stands still, or what of it is missing
@@ -76,6 +79,12 @@ public:
     void retrySource();
     /// Closes the source; newest() and the statistics stay.
     void stop();
+    /// Replaces the engines between two frames, as soon as the new ones are ready (engine_supply.h). No frame is lost,
+    /// and the engines before stay when the new ones can't be made.
+    void setEngines(MakeLiveEngines makeEngines) {
+        supply_.change(std::move(makeEngines));
+        announce();
+    }
     /// From the next frame on; the last frame again when no newer one comes.
     void setParams(const CompositeParams& params);
     /// The panic key: newest() is the background alone from the return of this call on.
@@ -92,7 +101,10 @@ public:
     [[nodiscard]] std::shared_ptr<const LivePicture> takeCutout();
     /// Null ends it. The caller finishes the trace.
     void record(std::shared_ptr<Trace> trace);
-    [[nodiscard]] bool recording() const;
+    [[nodiscard]] bool recording() const {
+        const std::scoped_lock lock(mutex_);
+        return trace_ != nullptr;
+    }
 
     /// Null before the first frame of the first source.
     [[nodiscard]] std::shared_ptr<const LivePicture> newest() const;
@@ -121,7 +133,8 @@ private:
         std::optional<float> waitMs;  ///< as in UnderWay
         std::chrono::steady_clock::time_point waitBegan, waitEnded;
         CompositeParams params;
-        bool makeEngine = false, timeLayers = false, measureRates = false, repeated = false, alone = false;
+        bool makeEngine = false, changeEngine = false, timeLayers = false, measureRates = false, repeated = false,
+             alone = false;
         std::shared_ptr<Trace> trace;
         std::shared_ptr<LoopingVideo> ended;  ///< goes with the order, when nobody waits for the lock
     };
@@ -141,21 +154,22 @@ private:
     std::optional<Order> nextOrder(const std::stop_token& quit);
     void playBehind(Order& order);
     void carryOut(Order& order);
+    void enginesChanged();
+    void announce();
     void submit(const Order& order);
     void deliver(const Order& order);
     void measureRates();
     [[nodiscard]] bool onceMore() const;
-    void tellEngine(EngineInfo info);
+    void tellEngine(EngineInfo info, bool isAnother = false);
     void engineFailed(const std::string& sentence, ErrorCategory category = ErrorCategory::engine);
 
     const std::function<void()> onNews_;
-    const MakeLiveEngines makeEngines_;
 
     // Capture thread only.
     PrivacyPlaceholder placeholder_;
 
     // Worker only.
-    std::optional<LiveQueue<UnderWay>> queue_;      ///< empty: the engine could not be made
+    std::unique_ptr<LiveQueue<UnderWay>> queue_;    ///< null: the engine could not be made
     std::chrono::steady_clock::duration waited_{};  ///< for a frame, since the last one came
     std::uint64_t workingOn_ = 0;                   ///< generation of what is under way
     std::optional<Frame> last_;  ///< composited again when the parameters change and no newer frame comes
@@ -185,6 +199,8 @@ private:
     LiveStatus status_;
     LiveMeter meter_;
     std::shared_ptr<LoopingVideo> video_;  ///< behind the person; begun and replaced by the worker, ended by any thread
+
+    EngineSupply<UnderWay> supply_;  ///< for the worker
 
     std::jthread worker_, capturer_;  ///< last, so that they start after and end before everything that they use
 };
