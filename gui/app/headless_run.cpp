@@ -5,6 +5,8 @@
 
 #include "gui/app/command_line.h"
 #include "gui/live/live_control.h"
+#include "gui/photo/background_chooser.h"
+#include "gui/photo/photo_control.h"
 #include "gui/window/canvas.h"
 #include "gui/window/main_window.h"
 #include "gui/window/viewport.h"
@@ -20,7 +22,7 @@ constexpr std::size_t kFootprints = 40;
 HeadlessRun::HeadlessRun(MainWindow& window, AutomationOptions automation, QObject* parent)
     : QObject(parent), window_(window), automation_(std::move(automation)) {
     LiveSession& live = window_.live();
-    connect(&window_, &MainWindow::engineKnown, this, &HeadlessRun::engineKnown);
+    connect(&window_.photos(), &PhotoControl::engineKnown, this, &HeadlessRun::engineKnown);
     connect(&window_, &MainWindow::failed, this, &HeadlessRun::failed);
     connect(&live, &LiveSession::statusChanged, this, &HeadlessRun::statusChanged);
     connect(&live, &LiveSession::framePresented, this, &HeadlessRun::framePresented);
@@ -31,15 +33,17 @@ HeadlessRun::HeadlessRun(MainWindow& window, AutomationOptions automation, QObje
 void HeadlessRun::framePresented(quint64 frames) {
     if (automation_.frames == 0 || code_) return;
     const quint64 step = std::max<quint64>(1, automation_.frames / kFootprints);
-    if (frames % step == 0 && footprints_.size() < kFootprints) footprints_.push_back(window_.footprint());
+    if (frames % step == 0 && footprints_.size() < kFootprints)
+        footprints_.push_back(window_.liveControl().footprint());
     if (frames >= automation_.frames) end(kExitOk);
 }
 
 void HeadlessRun::begin() {
-    if (!window_.engine().name.empty()) engineKnown(window_.engine());
+    if (!window_.photos().engine().name.empty()) engineKnown(window_.photos().engine());
     if (!automation_.source || code_) return;
-    if (automation_.frames > 0 && automation_.background && window_.awaitsBackground()) {
-        connect(&window_, &MainWindow::backgroundSettled, this, &HeadlessRun::begin, Qt::SingleShotConnection);
+    if (automation_.frames > 0 && automation_.background && window_.backgrounds().isReading()) {
+        connect(&window_.backgrounds(), &BackgroundChooser::settled, this, &HeadlessRun::begin,
+                Qt::SingleShotConnection);
         return;
     }
     Viewport& viewport = window_.canvas().viewport();
@@ -67,7 +71,7 @@ void HeadlessRun::engineKnown(const EngineInfo& info) {
 /// background that is gone ends nothing: a colour stands in for it.
 void HeadlessRun::failed(const QString& sentence, ErrorCategory category) {
     if (category == ErrorCategory::input && !automation_.background) return;
-    const bool noEngine = automation_.requireGpu && window_.engine().name.empty();
+    const bool noEngine = automation_.requireGpu && window_.photos().engine().name.empty();
     if (automation_.frames > 0 || noEngine) end(exitCodeOf(category), sentence);
 }
 
@@ -78,7 +82,7 @@ void HeadlessRun::statusChanged(const LiveStatus& status) {
         end(exitCodeOf(status.sourceCategory), QString::fromStdString(status.sourceProblem));
     } else if (!status.engineProblem.empty()) {
         end(exitCodeOf(status.engineCategory), QString::fromStdString(status.engineProblem));
-    } else if (const std::string problem = window_.implementationStatus().problem; !problem.empty()) {
+    } else if (const std::string problem = window_.liveControl().report().implementation.problem; !problem.empty()) {
         end(kExitEngine, QString::fromStdString(problem));
     } else if (status.state == LiveStatus::State::ended) {
         end(kExitInput, tr("The source ended after %1 of %2 frames: ask for fewer.")
@@ -91,8 +95,8 @@ void HeadlessRun::write() {
     window_.live().record(nullptr);
     if (trace_) trace_->finish();
     if (!automation_.statistics.isEmpty()) {
-        LiveReport report = window_.report();
-        footprints_.push_back(window_.footprint());
+        LiveReport report = window_.liveControl().report();
+        footprints_.push_back(window_.liveControl().footprint());
         report.footprints = std::move(footprints_);
         writeReport(automation_.statistics, report);
     }

@@ -5,13 +5,16 @@
 #include <QSettings>
 #include <QSurfaceFormat>
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <new>
 
 #include "gui/app/application.h"
 #include "gui/app/command_line.h"
 #include "gui/app/screen_check.h"
 #include "gui/app/termination.h"
+#include "gui/photo/photo_control.h"
 #include "gui/widgets/banner.h"
 #include "gui/window/canvas.h"
 #include "gui/window/drawing_device.h"
@@ -43,20 +46,32 @@ matte::MakeLiveEngines videoEngines(const matte::CommandLine& line) {
     };
 }
 
-/// `implementations` says what their network runs by.
-matte::MakeLiveEngines liveEngines(const matte::CommandLine& line,
-                                   const std::shared_ptr<matte::baselines::ImplementationSwitch>& implementations,
-                                   const std::shared_ptr<const matte::DrawingDevice>& drawing) {
-    return [given = line.engine, named = line.model.toStdString(), implementations, drawing] {
-        matte::EngineOptions options = given;
-        options.windowsDevice = drawing->uuid();
-        matte::LiveEngines engines = matte::makeLiveEngines(named, options);
-        const bool onCpu = engines.first->info().kind == matte::EngineKind::cpu;
-        const std::string model = matte::liveModel(named, onCpu);
-        const matte::baselines::Product product{[model] { return loadModel(model); }, options};
-        engines.selector = std::make_unique<matte::baselines::BaselineSelector>(product, implementations);
-        return engines;
-    };
+/// `implementations` chooses the implementation of their network.
+matte::EnginePicker::EnginesFor liveEngines(
+    const matte::CommandLine& line,
+    const std::shared_ptr<matte::baselines::ImplementationSwitch>& implementations,
+    const std::shared_ptr<const matte::DrawingDevice>& drawing) {
+    return
+        [given = line.engine, implementations, drawing](const matte::EngineChoice& choice) -> matte::MakeLiveEngines {
+            return [given, choice, implementations, drawing] {
+                matte::EngineOptions options = given;
+                options.precision = choice.precision;
+                options.windowsDevice = drawing->uuid();
+                matte::LiveEngines engines = matte::makeLiveEngines(choice.model, options);
+                const bool onCpu = engines.first->info().kind == matte::EngineKind::cpu;
+                const std::string model = matte::liveModel(choice.model, onCpu);
+                const matte::baselines::Product product{[model] { return loadModel(model); }, options};
+                engines.selector = std::make_unique<matte::baselines::BaselineSelector>(product, implementations);
+                return engines;
+            };
+        };
+}
+
+/// Those of the choices in the menu, too.
+std::vector<std::filesystem::path> modelsRead(const matte::CommandLine& line) {
+    std::vector<std::filesystem::path> files = matte::modelFiles(line.model.toStdString());
+    std::ranges::copy(matte::modelFiles({}), std::back_inserter(files));
+    return files;
 }
 
 QSurfaceFormat coreProfile() {
@@ -116,11 +131,15 @@ int run(int argc, char** argv) {
     QSettings named(line.config, QSettings::IniFormat);
     const auto implementations = std::make_shared<matte::baselines::ImplementationSwitch>(line.implementation);
     const auto drawing = std::make_shared<matte::DrawingDevice>();
+    const matte::EngineChoice engine{line.model.toStdString(), line.engine.precision};
+    const auto enginesFor = liveEngines(line, implementations, drawing);
     const matte::Startup startup{.background = line.background,
-                                 .makeLiveEngines = liveEngines(line, implementations, drawing),
+                                 .makeLiveEngines = enginesFor(engine),
                                  .makeVideoEngines = videoEngines(line),
+                                 .engine = engine,
+                                 .enginesFor = enginesFor,
                                  .implementations = implementations,
-                                 .models = matte::modelFiles(line.model.toStdString()),
+                                 .models = modelsRead(line),
                                  .interop = line.interop,
                                  .keepSettings = line.automation.frames == 0};  // a counted run changes nothing
     QSettings& store = line.config.isEmpty() ? own : named;
@@ -129,7 +148,7 @@ int run(int argc, char** argv) {
     QObject::connect(&window.canvas().viewport(), &matte::Viewport::deviceKnown, &window,
                      [drawing](const std::string& uuid) { drawing->set(uuid); });
     if (firstStart) window.setMode(matte::Mode::live);  // its page says what was found and what is missing
-    if (!line.photo.isEmpty()) window.openPhoto(matte::PhotoSource::fromFile(line.photo));
+    if (!line.photo.isEmpty()) window.photos().open(matte::PhotoSource::fromFile(line.photo));
     matte::HeadlessRun headless(window, line.automation);
     QObject::connect(&headless, &matte::HeadlessRun::ended, &app, &QCoreApplication::exit, Qt::QueuedConnection);
     QObject::connect(&termination, &matte::Termination::wanted, &window, [&headless, &window] {

@@ -15,18 +15,28 @@ constexpr std::chrono::milliseconds kSoon{500};
 
 }  // namespace
 
-SettingsFile::SettingsFile(QSettings& store, std::function<Settings()> now, std::optional<Settings> read)
-    : store_(store), now_(std::move(now)), written_(std::move(read)) {
+SettingsFile::SettingsFile(QSettings& store, std::function<Settings()> now, const Settings& read, QStringList damaged)
+    : store_(store), now_(std::move(now)), damaged_(std::move(damaged)) {
     soon_.setSingleShot(true);
     soon_.setInterval(kSoon);
     connect(&soon_, &QTimer::timeout, this, &SettingsFile::write);
-    if (written_) return;
+    if (damaged_.isEmpty()) {
+        written_ = read;
+        return;
+    }
     QFile::remove(copyOfDamaged());
     hasCopy_ = QFile::copy(store_.fileName(), copyOfDamaged());
 }
 
 QString SettingsFile::copyOfDamaged() const {
     return store_.fileName() + ".damaged";
+}
+
+QString SettingsFile::damage() const {
+    const QString names = damaged_.mid(0, 3).join(", ") + (damaged_.size() > 3 ? ", …" : "");
+    const QString told =
+        tr("A part of the settings was damaged (%1) and was put right or set back; the rest is kept.").arg(names);
+    return hasCopy_ ? told + tr(" The file as it was is %1.").arg(copyOfDamaged()) : told;
 }
 
 void SettingsFile::note() {

@@ -18,15 +18,16 @@ class SettingsFile : public QObject {
     Q_DISABLE_COPY_MOVE(SettingsFile)
 
 public:
-    /// `now` tells what is to be remembered. `read`: what `store` holds; nothing when that was damaged: then it is kept
-    /// beside, and written anew.
-    SettingsFile(QSettings& store, std::function<Settings()> now, std::optional<Settings> read);
+    /// `now` returns the settings to write, `read` are those in `store`. Where some of them were damaged, the file is
+    /// copied first, and written anew.
+    SettingsFile(QSettings& store, std::function<Settings()> now, const Settings& read, QStringList damaged);
     /// Something may have changed: it is written within half a second, if so.
     void note();
     /// Writes at once what was not written yet.
     void write();
-    [[nodiscard]] QString copyOfDamaged() const;
-    /// Whether the damaged file could be kept there.
+    /// What was damaged, and where the copy is: a sentence, or two.
+    [[nodiscard]] QString damage() const;
+    /// Whether the damaged file could be copied.
     [[nodiscard]] bool hasCopyOfDamaged() const { return hasCopy_; }
 
 Q_SIGNALS:
@@ -34,8 +35,11 @@ Q_SIGNALS:
     void failed(const QString& sentence);
 
 private:
+    [[nodiscard]] QString copyOfDamaged() const;
+
     QSettings& store_;
     std::function<Settings()> now_;
+    const QStringList damaged_;
     std::optional<Settings> written_;
     QTimer soon_;
     bool hasFailed_ = false, hasCopy_ = false;

@@ -1,45 +1,119 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/live/live_control.h"
 
+#include <QApplication>
+#include <QKeyEvent>
+
+#include <algorithm>
 #include <chrono>
 
+#include "gui/app/file_dialogs.h"
 #include "gui/live/camera_light.h"
 #include "gui/live/live_page.h"
 #include "gui/live/source_picker.h"
-#include "gui/panels/person_group.h"
+#include "gui/panels/implementation_row.h"
 #include "gui/timing/timing_overlay.h"
 #include "gui/widgets/banner.h"
 #include "gui/window/actions.h"
 #include "gui/window/canvas.h"
 #include "gui/window/status_line.h"
 #include "gui/window/viewport.h"
+#include "gui/window/window_bars.h"
 
 namespace matte {
 namespace {
 
 constexpr std::chrono::milliseconds kRefresh{500};
+constexpr float kLeastScale = 0.25F, kMostScale = 4;  // as SubjectTransform allows
 
 }  // namespace
 
-LiveControl::LiveControl(const Parts& parts, LiveSession& session) : parts_(parts), session_(session) {
+LiveControl::LiveControl(const Parts& parts, LiveSession& session, QWidget* window)
+    : QObject(window),
+      parts_(parts),
+      session_(session),
+      feed_(parts.openVirtualCamera),
+      engines_(session, parts.bars.models(), parts.bars.precisions(), parts.enginesFor, parts.engine) {
     connectPicture();
     connectPerson();
+    connectActions(window);
+    connectFeed();
+    Banner& banner = parts_.canvas.banner();
     connect(&session_, &LiveSession::statusChanged, this, &LiveControl::statusChanged);
-    connect(&parts_.sources, &SourcePicker::chosen, this, &LiveControl::choose);
-    connect(parts_.actions[ActionId::live], &QAction::triggered, this, [this] { session_.isOn() ? stop() : start(); });
-    connect(parts_.actions[ActionId::hidePerson], &QAction::toggled, this, [this](bool hidden) {
+    connect(&parts_.bars.sources(), &SourcePicker::chosen, this, &LiveControl::choose);
+    connect(&engines_, &EnginePicker::failed, &banner, &Banner::showError);
+    connect(&banner, &Banner::closed, this, &LiveControl::tellAgain);
+    refresh_.setInterval(kRefresh);
+    connect(&refresh_, &QTimer::timeout, this, &LiveControl::refresh);
+    parts_.canvas.timing().setReport([this] { return report(); });
+    if (parts_.implementations) {
+        auto* row = new ImplementationRow(parts_.implementations);
+        connect(row, &ImplementationRow::failed, &banner, &Banner::showError);
+        parts_.canvas.timing().setFooter(row);
+    }
+    qApp->installEventFilter(this);
+}
+
+LiveControl::~LiveControl() = default;
+
+void LiveControl::connectActions(QWidget* window) {
+    const Actions& actions = parts_.actions;
+    const auto on = [&](ActionId id, auto slot) { connect(actions[id], &QAction::triggered, this, slot); };
+    QString& folder = parts_.settings.live.videoFolder;
+    on(ActionId::live, [this] { session_.isOn() ? stop() : start(); });
+    on(ActionId::useVideo, [this, window, &folder] { play(askForVideo(window, folder)); });
+    on(ActionId::useFolder, [this, window, &folder] { play(askForFolder(window, folder)); });
+    on(ActionId::useAddress, [this, window] { play(askForAddress(window)); });
+    connect(actions[ActionId::hidePerson], &QAction::toggled, this, [this](bool hidden) {
         session_.hidePerson(hidden);
         parts_.canvas.setPersonHidden(hidden);
     });
-    connect(parts_.actions[ActionId::overlay], &QAction::toggled, this, [this](bool wanted) {
+    connect(actions[ActionId::overlay], &QAction::toggled, this, [this](bool wanted) {
         parts_.settings.live.overlayVisible = wanted;
         session_.timeLayers(wanted);
         parts_.canvas.setTimingWanted(wanted);
         Q_EMIT changed();
     });
-    connect(&parts_.canvas.banner(), &Banner::closed, this, &LiveControl::tellAgain);
-    refresh_.setInterval(kRefresh);
-    connect(&refresh_, &QTimer::timeout, this, &LiveControl::refresh);
+}
+
+/// The virtual camera has the window's picture while one is shown.
+void LiveControl::connectFeed() {
+    QAction* action = parts_.actions[ActionId::virtualCamera];
+    connect(&session_, &LiveSession::pictureChanged, this, [this](const LiveSession::Live& live) {
+        if (feed_.isOn()) feed_.setPicture(live);
+    });
+    connect(this, &LiveControl::shownChanged, this, [this](bool shown) {
+        if (!shown) feed_.setPicture(nullptr);
+    });
+    connect(action, &QAction::toggled, this, [this](bool on) {
+        feed_.setPicture(on && shown_ ? session_.newest() : nullptr);
+        if (!on) return feed_.stop();
+        feed_.start();
+    });
+    connect(&feed_, &CameraFeed::started, this, [this](const QStringList& names) {
+        const QString mirrored = parts_.document.params().transform.mirrored
+                                     ? tr(" You are mirrored there, too: M turns that off.")
+                                     : QString();
+        parts_.canvas.banner().showDone(
+            tr("Other programs can choose this picture now, as the camera “%1”.").arg(names.join(tr("” or “"))) +
+            mirrored);
+    });
+    connect(&feed_, &CameraFeed::failed, this, [this, action](const QString& sentence) {
+        action->setChecked(false);
+        parts_.canvas.banner().showError(sentence);
+    });
+}
+
+/// The panic key, which Qt does not give to a window behind a dialog or an open menu.
+bool LiveControl::eventFilter(QObject* object, QEvent* event) {
+    const bool covered = QApplication::activeModalWidget() || QApplication::activePopupWidget();
+    if (event->type() != QEvent::KeyPress || !covered) return QObject::eventFilter(object, event);
+    const auto& key = static_cast<const QKeyEvent&>(*event);
+    QAction* hide = parts_.actions[ActionId::hidePerson];
+    const bool isPanic = hide->isEnabled() && hide->shortcut() == QKeySequence(key.key() | key.modifiers());
+    if (!isPanic || key.isAutoRepeat()) return QObject::eventFilter(object, event);
+    hide->toggle();
+    return true;
 }
 
 void LiveControl::connectPicture() {
@@ -61,11 +135,16 @@ void LiveControl::connectPerson() {
     Viewport& viewport = parts_.canvas.viewport();
     Document& document = parts_.document;
     connect(&viewport, &Viewport::personDragged, this, [&document](QPointF by) {
-        document.edit(ParamControl::position,
-                      [&](CompositeParams& params) { moveSubject(params.transform, by.x(), by.y()); });
+        document.edit(ParamControl::position, [&](CompositeParams& params) {
+            SubjectTransform& transform = params.transform;
+            transform.x = std::clamp(transform.x + float(by.x()), -1.0F, 1.0F);
+            transform.y = std::clamp(transform.y + float(by.y()), -1.0F, 1.0F);
+        });
     });
     connect(&viewport, &Viewport::personScaled, this, [&document](double factor) {
-        document.edit(ParamControl::scale, [&](CompositeParams& params) { scaleSubject(params.transform, factor); });
+        document.edit(ParamControl::scale, [&](CompositeParams& params) {
+            params.transform.scale = std::clamp(params.transform.scale * float(factor), kLeastScale, kMostScale);
+        });
     });
     connect(&viewport, &Viewport::personLetGo, &document, &Document::finishGesture);
 }
@@ -125,6 +204,31 @@ void LiveControl::choose(const LiveSource& source) {
     }
 }
 
+void LiveControl::play(const QString& text) {
+    if (text.isEmpty()) return;
+    try {
+        LiveSource source;
+        source.spec = parseSource(text.toStdString());
+        choose(source);
+        if (!session_.isOn()) start();
+    } catch (const Error& error) {
+        parts_.canvas.banner().showError(QString::fromStdString(error.what()));
+    }
+}
+
+LiveReport LiveControl::report() const {
+    LiveReport report{session_.status(), session_.statistics(), parts_.canvas.viewport().presentFacts(),
+                      parts_.canvas.timing().cost()};
+    if (parts_.implementations) report.implementation = parts_.implementations->status();
+    return report;
+}
+
+Footprint LiveControl::footprint() const {
+    Footprint now = footprintNow(session_.framesPresented());
+    now.glObjects = parts_.canvas.viewport().glObjects();
+    return now;
+}
+
 void LiveControl::setShown(bool shown) {
     if (shown == shown_) return;
     shown_ = shown;
@@ -142,7 +246,7 @@ void LiveControl::showState() {
     action->setText(on ? tr("&Stop") : tr("&Start"));
     action->setIconText(" " + (on ? tr("Stop") : tr("Start")));
     action->setChecked(on);
-    parts_.sources.showSource(source);
+    parts_.bars.sources().showSource(source);
     parts_.canvas.light().showCapturing(capturing ? nameOf(captured) : QString(), captured.isCamera());
     parts_.canvas.livePage().showStage(session_.stage(), nameOf(source));
     parts_.canvas.arrange();
@@ -213,6 +317,10 @@ void LiveControl::tellEngine(const EngineInfo& info) {
     engineReason_ = info.reason;
 }
 
+void LiveControl::showPhotoEngine(const EngineInfo& info) {
+    if (session_.status().engine.name.empty()) showEngine(info);
+}
+
 void LiveControl::showEngine(const EngineInfo& info) {
     engine_ = info;
     if (mode() == Mode::live) parts_.status.showEngine(info);
@@ -220,14 +328,14 @@ void LiveControl::showEngine(const EngineInfo& info) {
 }
 
 void LiveControl::setCameras(const std::vector<CameraInfo>& cameras) {
-    parts_.sources.setCameras(cameras);
+    parts_.bars.sources().setCameras(cameras);
     session_.retrySource();  // it may be the one that was lost
     showFacts();
 }
 
 void LiveControl::showFacts() {
     QList<Fact> facts;
-    const auto& cameras = parts_.sources.cameras();
+    const auto& cameras = parts_.bars.sources().cameras();
     if (cameras.empty()) {
         facts.append({false, tr("No camera was found. Plug one in and it appears here by itself, or use a video.")});
     } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LiveControl: live mode in the window: the chosen source runs through the session onto the canvas, what goes wrong is
-// said in the banner, how fast it is in the status line. GUI thread.
+// LiveControl: live mode in the window. Shows the chosen source's pictures on the canvas and sends them to the virtual
+// camera, tells problems in the banner and the speed in the status line. GUI thread.
 #pragma once
 
 #include <QObject>
@@ -11,6 +11,9 @@
 #include <vector>
 
 #include "gui/app/settings.h"
+#include "gui/live/camera_feed.h"
+#include "gui/live/engine_picker.h"
+#include "gui/live/live_report.h"
 #include "gui/live/live_session.h"
 #include "gui/photo/document.h"
 #include "inference/media/capture/camera.h"
@@ -19,8 +22,8 @@ namespace matte {
 
 class Actions;
 class Canvas;
-class SourcePicker;
 class StatusLine;
+class WindowBars;
 
 class LiveControl : public QObject {
     Q_OBJECT
@@ -31,38 +34,58 @@ public:
         const Actions& actions;
         Document& document;
         Canvas& canvas;
-        SourcePicker& sources;
+        WindowBars& bars;
         StatusLine& status;
         Settings& settings;
+        std::shared_ptr<baselines::ImplementationSwitch> implementations;  ///< of the session; null: without a choice
+        EnginePicker::EnginesFor enginesFor;                               ///< empty: without a choice
+        EngineChoice engine;                                               ///< of the session
+        CameraFeed::Open openVirtualCamera;
     };
-    LiveControl(const Parts& parts, LiveSession& session);
+    LiveControl(const Parts& parts, LiveSession& session, QWidget* window);
+    ~LiveControl() override;
 
     /// Enters or leaves live mode; leaving turns the camera off.
     void setMode(Mode mode);
     [[nodiscard]] Mode mode() const { return parts_.settings.live.mode; }
-    /// As Matte starts: a camera is a mirror. A photo has nothing to be mirrored: what the live source has stays.
+    /// The default of SubjectTransform::mirrored: a camera is a mirror. In photo mode it is the present value.
     [[nodiscard]] bool mirroredAtFirst() const;
     void start();
     void stop();
-    /// Takes over a source, and starts it at once when another one is on.
+    /// Takes over a source. It starts at once when another one is on.
     void choose(const LiveSource& source);
-    /// What is known about the engine before live mode has made its own.
-    void showEngine(const EngineInfo& info);
+    /// Chooses the source that `text` names, as parseSource() reads it, and starts it. Empty text does nothing.
+    void play(const QString& text);
+    /// The engine of the photos, until live mode has made its own.
+    void showPhotoEngine(const EngineInfo& info);
     void setCameras(const std::vector<CameraInfo>& cameras);
+    /// Some program reads from the virtual camera, or whether one does is not known.
+    [[nodiscard]] bool isWatched() const { return feed_.isWatched(); }
+    [[nodiscard]] EnginePicker& engines() { return engines_; }
+    /// The live run so far.
+    [[nodiscard]] LiveReport report() const;
+    /// What the program holds of the system now.
+    [[nodiscard]] Footprint footprint() const;
 
 Q_SIGNALS:
     /// start() was called: the window is to enter live mode at once.
     void starting();
     /// Live mode's own engine runs.
     void engineRuns(const matte::EngineInfo& info);
-    /// What is remembered of live mode is another now.
+    /// Other settings of live mode are to be remembered.
     void changed();
-    /// Pictures come, or no longer.
+    /// Whether pictures are shown.
     void shownChanged(bool shown);
+
+protected:
+    bool eventFilter(QObject* object, QEvent* event) override;
 
 private:
     void connectPicture();
     void connectPerson();
+    void connectActions(QWidget* window);
+    void connectFeed();
+    void showEngine(const EngineInfo& info);
     void showState();
     void statusChanged(const LiveStatus& status);
     void tellProblem(const LiveStatus& status);
@@ -78,6 +101,8 @@ private:
 
     Parts parts_;
     LiveSession& session_;
+    CameraFeed feed_;
+    EnginePicker engines_;
     EngineInfo engine_;
     QTimer refresh_;
     QString problem_;                          ///< what the banner says of it; empty when all is well

@@ -9,7 +9,8 @@ namespace {
 bool same(const LiveStatus& one, const LiveStatus& other) {
     return one.state == other.state && one.capturing == other.capturing && one.sourceProblem == other.sourceProblem &&
            one.engineProblem == other.engineProblem && one.matteProblem == other.matteProblem &&
-           one.backgroundProblem == other.backgroundProblem && one.personHidden == other.personHidden &&
+           one.backgroundProblem == other.backgroundProblem && one.switchProblem == other.switchProblem &&
+           one.switching == other.switching && one.personHidden == other.personHidden &&
            one.source.size == other.source.size && one.source.name == other.source.name &&
            one.source.rate == other.source.rate && one.source.format == other.source.format &&
            one.engine.name == other.engine.name && one.engine.reason == other.engine.reason &&

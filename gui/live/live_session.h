@@ -49,6 +49,7 @@ public:
     void start(const LiveSource& source);
     void stop();
     void retrySource() { pipeline_.retrySource(); }
+    void setEngines(MakeLiveEngines makeEngines) { pipeline_.setEngines(std::move(makeEngines)); }
     void setParams(const CompositeParams& params) { pipeline_.setParams(params); }
     /// The person is gone from the window when this returns.
     void hidePerson(bool hidden) {

@@ -18,8 +18,6 @@
 
 #include "gui/app/icons.h"
 #include "gui/panels/gallery.h"
-#include "gui/panels/live_group.h"
-#include "gui/panels/person_group.h"
 #include "gui/panels/picture_well.h"
 #include "gui/widgets/color_row.h"
 #include "gui/widgets/slider_row.h"
@@ -31,14 +29,22 @@ namespace {
 constexpr int kWidth = 288, kMargin = 18;
 constexpr int kBorder = 1;  // the style's
 
-int percent(float value) {
-    return int(std::lround(value * 100));
-}
-
 QLabel* sectionTitle(const QString& text) {
     auto* label = new QLabel(text);
     label->setObjectName("sectionTitle");
     return label;
+}
+
+/// Below a rule. Returns all that was added.
+QList<QWidget*> addSection(QVBoxLayout& column, const QString& title, const QList<QWidget*>& controls) {
+    auto* rule = new QFrame;
+    rule->setObjectName("rule");
+    QLabel* name = sectionTitle(title);
+    column.addWidget(rule);
+    column.addSpacing(4);
+    column.addWidget(name);
+    for (QWidget* control : controls) column.addWidget(control);
+    return QList<QWidget*>{rule, name} + controls;
 }
 
 QLabel* note() {
@@ -90,12 +96,7 @@ QWidget* page(std::initializer_list<QWidget*> parts) {
 }  // namespace
 
 ParamsPanel::ParamsPanel(Document& document, QAction* reset, QWidget* parent)
-    : QScrollArea(parent),
-      document_(document),
-      kinds_(new QButtonGroup(this)),
-      placements_(new QButtonGroup(this)),
-      person_(new PersonGroup(document)),
-      live_(new LiveGroup(document)) {
+    : QScrollArea(parent), document_(document), kinds_(new QButtonGroup(this)), placements_(new QButtonGroup(this)) {
     setObjectName("panel");
     setFrameShape(QFrame::NoFrame);
     setFixedWidth(kWidth);
@@ -107,13 +108,9 @@ ParamsPanel::ParamsPanel(Document& document, QAction* reset, QWidget* parent)
     column->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
     column->setSpacing(12);
     buildBackground(*column);
-    auto* rule = new QFrame;
-    rule->setObjectName("rule");
-    column->addWidget(rule);
-    column->addSpacing(4);
     buildEdges(*column);
-    addSection(*column, tr("Live"), live_);
-    addSection(*column, tr("Person"), person_);
+    buildLive(*column);
+    buildPerson(*column);
     setMode(Mode::photo);
     column->addStretch();
     auto* resetButton = new QPushButton(reset->icon(), tr("Reset"));
@@ -123,19 +120,40 @@ ParamsPanel::ParamsPanel(Document& document, QAction* reset, QWidget* parent)
     connect(resetButton, &QPushButton::clicked, reset, &QAction::trigger);
     column->addWidget(resetButton, 0, Qt::AlignLeft);
     setWidget(body);
-    connect(&document_, &Document::paramsChanged, this, &ParamsPanel::showParams);
-    showParams(document_.params());
+    connect(&document_, &Document::paramsChanged, this,
+            [this](const CompositeParams& params) { showBackground(params.background); });
+    showBackground(document_.params().background);
 }
 
-void ParamsPanel::addSection(QVBoxLayout& column, const QString& title, QWidget* group) {
-    auto* rule = new QFrame;
-    rule->setObjectName("rule");
-    auto* name = sectionTitle(title);
-    column.addWidget(rule);
-    column.addSpacing(4);
-    column.addWidget(name);
-    column.addWidget(group);
-    if (group == live_) liveOnly_ = {rule, name, group};
+SliderRow* ParamsPanel::addSlider(
+    ParamControl control, const QString& name, const QString& tip, Number number, Bounds bounds) {
+    const auto shown = [number, bounds](CompositeParams params) {
+        return int(std::lround(number(params) * bounds.steps));
+    };
+    auto* row = new SliderRow(name, tip, {bounds.least, bounds.most, shown({})});
+    connect(row, &SliderRow::valueChanged, this, [this, control, number, bounds](int value) {
+        document_.edit(control, [&](CompositeParams& params) { number(params) = float(value) / bounds.steps; });
+    });
+    connect(row, &SliderRow::gestureFinished, &document_, &Document::finishGesture);
+    connect(&document_, &Document::paramsChanged, row,
+            [row, shown](const CompositeParams& params) { row->showValue(shown(params)); });
+    row->showValue(shown(document_.params()));
+    return sliders_[control] = row;
+}
+
+Toggle* ParamsPanel::addToggle(ParamControl control, const QString& name, const QString& tip, Switch onOrOff) {
+    auto* toggle = new Toggle(name);
+    toggle->setToolTip(tip);
+    const auto show = [toggle, onOrOff](CompositeParams params) {
+        const QSignalBlocker quiet(toggle);
+        toggle->setChecked(onOrOff(params));
+    };
+    connect(toggle, &Toggle::toggled, this, [this, control, onOrOff](bool on) {
+        document_.step(control, [&](CompositeParams& params) { onOrOff(params) = on; });
+    });
+    connect(&document_, &Document::paramsChanged, toggle, show);
+    show(document_.params());
+    return toggles_[control] = toggle;
 }
 
 void ParamsPanel::setMode(Mode mode) {
@@ -158,14 +176,9 @@ void ParamsPanel::buildBackground(QVBoxLayout& column) {
                       int(Kind::transparent));
     connect(kinds_, &QButtonGroup::idClicked, this, [this](int id) { chooseKind(Kind(id)); });
 
-    blurStrength_ = new SliderRow(tr("Strength"), tr("How far the background is blurred"),
-                                  {1, 100, int(CompositeParams{}.background.blurStrength)});
-    connect(blurStrength_, &SliderRow::valueChanged, this, [this](int value) {
-        document_.edit(ParamControl::blurStrength,
-                       [&](CompositeParams& params) { params.background.blurStrength = float(value); });
-    });
-    connect(blurStrength_, &SliderRow::gestureFinished, &document_, &Document::finishGesture);
-
+    auto* blurStrength =
+        addSlider(ParamControl::blurStrength, tr("Strength"), tr("How far the background is blurred"),
+                  [](CompositeParams& params) -> float& { return params.background.blurStrength; }, {1, 100, 1});
     color_ = new ColorRow;
     connect(color_, &ColorRow::colorChanged, this, [this](const QColor& color) {
         document_.edit(ParamControl::color, [&](CompositeParams& params) {
@@ -178,7 +191,7 @@ void ParamsPanel::buildBackground(QVBoxLayout& column) {
     pages_ = new QStackedWidget;
     blurNote_ = note();
     transparencyNote_ = note();
-    pages_->addWidget(page({blurStrength_, blurNote_}));
+    pages_->addWidget(page({blurStrength, blurNote_}));
     pages_->addWidget(page({color_}));
     pages_->addWidget(imagePage());
     pages_->addWidget(page({transparencyNote_}));
@@ -196,49 +209,71 @@ QWidget* ParamsPanel::imagePage() {
     placements_->addButton(segment(tr("Fit"), tr("Show all of it; bars fill the rest")), int(Placement::fit));
     placements_->addButton(segment(tr("Stretch"), tr("Make it the frame's shape")), int(Placement::stretch));
     connect(placements_, &QButtonGroup::idClicked, this, [this](int id) {
-        document_.edit(ParamControl::placement,
+        document_.step(ParamControl::placement,
                        [&](CompositeParams& params) { params.background.placement = Placement(id); });
-        document_.finishGesture();
     });
-    position_ = new SliderRow(tr("Position"),
-                              tr("Which part of a picture is seen that is wider or taller than the frame, from its "
-                                 "left or upper end to the other; or between which bars it lies"),
-                              {0, 100, percent(CompositeParams{}.background.position)});
-    connect(position_, &SliderRow::valueChanged, this, [this](int value) {
-        document_.edit(ParamControl::picturePosition,
-                       [&](CompositeParams& params) { params.background.position = float(value) / 100; });
-    });
-    connect(position_, &SliderRow::gestureFinished, &document_, &Document::finishGesture);
+    auto* position = addSlider(
+        ParamControl::picturePosition, tr("Position"),
+        tr("Which part of a picture is seen that is wider or taller than the frame, from its left or upper end to the "
+           "other; or between which bars it lies"),
+        [](CompositeParams& params) -> float& { return params.background.position; }, {});
     auto* gallery = new Gallery;
     connect(gallery, &Gallery::chosen, this, &ParamsPanel::pictureDropped);
-    return page({picture_, gallery, segmentBar(*placements_, tr("Placement")), position_});
+    return page({picture_, gallery, segmentBar(*placements_, tr("Placement")), position});
 }
 
 void ParamsPanel::buildEdges(QVBoxLayout& column) {
-    threshold_ = new SliderRow(tr("Threshold"), tr("Lower keeps more of the person, higher cuts closer"),
-                               {0, 100, percent(CompositeParams{}.threshold)});
-    softness_ = new SliderRow(tr("Softness"), tr("100 leaves the edge as it was found, 0 makes it hard"),
-                              {0, 100, percent(CompositeParams{}.softness)});
-    decontaminate_ = new Toggle(tr("Clean edge colours"));
-    decontaminate_->setToolTip(tr("Remove the old background's colour from hair and edges"));
-    connect(threshold_, &SliderRow::valueChanged, this, [this](int value) {
-        document_.edit(ParamControl::threshold,
-                       [&](CompositeParams& params) { params.threshold = float(value) / 100; });
-    });
-    connect(softness_, &SliderRow::valueChanged, this, [this](int value) {
-        document_.edit(ParamControl::softness, [&](CompositeParams& params) { params.softness = float(value) / 100; });
-    });
-    connect(decontaminate_, &Toggle::toggled, this, [this](bool on) {
-        document_.edit(ParamControl::decontaminate, [&](CompositeParams& params) { params.decontaminate = on; });
-        document_.finishGesture();
-    });
-    for (SliderRow* row : {threshold_, softness_}) {
-        connect(row, &SliderRow::gestureFinished, &document_, &Document::finishGesture);
-    }
-    column.addWidget(sectionTitle(tr("Edges")));
-    column.addWidget(threshold_);
-    column.addWidget(softness_);
-    column.addWidget(decontaminate_);
+    addSection(
+        column, tr("Edges"),
+        {addSlider(ParamControl::threshold, tr("Threshold"), tr("Lower keeps more of the person, higher cuts closer"),
+                   [](CompositeParams& params) -> float& { return params.threshold; }, {}),
+         addSlider(ParamControl::softness, tr("Softness"), tr("100 leaves the edge as it was found, 0 makes it hard"),
+                   [](CompositeParams& params) -> float& { return params.softness; }, {}),
+         addToggle(ParamControl::decontaminate, tr("Clean edge colours"),
+                   tr("Remove the old background's colour from hair and edges"),
+                   [](CompositeParams& params) -> bool& { return params.decontaminate; })});
+}
+
+void ParamsPanel::buildLive(QVBoxLayout& column) {
+    liveOnly_ = addSection(column, tr("Live"),
+                           {addToggle(ParamControl::mirror, tr("Mirror"),
+                                      tr("As in a mirror; writing in the background stays readable (M)"),
+                                      [](CompositeParams& params) -> bool& { return params.transform.mirrored; }),
+                            addSlider(ParamControl::temporalSmoothing, tr("Temporal smoothing"),
+                                      tr("How calm the edge is; a moving hand leaves no trail"),
+                                      [](CompositeParams& params) -> float& { return params.temporalSmoothing; }, {}),
+                            addToggle(ParamControl::smallRegions, tr("Remove small regions"),
+                                      tr("Take out what is much smaller than a person (K)"),
+                                      [](CompositeParams& params) -> bool& { return params.removeSmallRegions; }),
+                            addToggle(ParamControl::nearest, tr("Nearest person only"),
+                                      tr("Of several people keep the one who takes the most room (N)"),
+                                      [](CompositeParams& params) -> bool& { return params.nearestOnly; }),
+                            addToggle(ParamControl::detail, tr("Fine detail"), {},
+                                      [](CompositeParams& params) -> bool& { return params.fineDetail; })});
+    offerDetail(true);
+}
+
+void ParamsPanel::buildPerson(QVBoxLayout& column) {
+    addSection(
+        column, tr("Person"),
+        {addSlider(ParamControl::lightWrap, tr("Light wrap"),
+                   tr("How much of the background's light falls on the edge"),
+                   [](CompositeParams& params) -> float& { return params.lightWrap; }, {}),
+         addSlider(ParamControl::scale, tr("Size, %"),
+                   tr("How large the person is; Shift and the wheel over the picture"),
+                   [](CompositeParams& params) -> float& { return params.transform.scale; }, {25, 400}),
+         addSlider(ParamControl::across, tr("Across"),
+                   tr("Move the person left or right; Shift and drag in the picture"),
+                   [](CompositeParams& params) -> float& { return params.transform.x; }, {-100, 100}),
+         addSlider(ParamControl::down, tr("Down"), tr("Move the person up or down; Shift and drag in the picture"),
+                   [](CompositeParams& params) -> float& { return params.transform.y; }, {-100, 100})});
+}
+
+void ParamsPanel::offerDetail(bool offered) {
+    Toggle& detail = toggle(ParamControl::detail);
+    detail.setEnabled(offered);
+    detail.setToolTip(offered ? tr("Fingers, hair and people farther away, for about four times the work (H)")
+                              : tr("Not with this engine and model, whose live pictures have one size"));
 }
 
 void ParamsPanel::chooseKind(Background::Kind kind) {
@@ -246,10 +281,9 @@ void ParamsPanel::chooseKind(Background::Kind kind) {
     const bool toChoose = kind == Background::Kind::image && !present.image;
     choosingOver_ = toChoose ? std::optional(present.kind) : std::nullopt;
     if (!toChoose) {
-        document_.edit(ParamControl::background, [&](CompositeParams& params) { params.background.kind = kind; });
-        document_.finishGesture();
+        document_.step(ParamControl::background, [&](CompositeParams& params) { params.background.kind = kind; });
     }
-    showParams(document_.params());
+    showBackground(document_.params().background);
 }
 
 Background::Kind ParamsPanel::shownKind() const {
@@ -284,23 +318,16 @@ bool ParamsPanel::eventFilter(QObject* object, QEvent* event) {
     return QScrollArea::eventFilter(object, event);
 }
 
-void ParamsPanel::showParams(const CompositeParams& params) {
-    const Background& background = params.background;
+void ParamsPanel::showBackground(const Background& background) {
     const Background::Kind kind = shownKind();
     if (background.kind == kind) choosingOver_.reset();
     kinds_->button(int(kind))->setChecked(true);
     showPage(int(kind) - int(Background::Kind::blur));
-    blurStrength_->showValue(int(std::lround(background.blurStrength)));
     color_->showColor(QColor(background.color.r, background.color.g, background.color.b));
     const QString name = QFileInfo(QString::fromStdString(background.imagePath)).fileName();
     picture_->setPicture(background.image, name, background.moving);
     placements_->button(int(background.placement))->setChecked(true);
-    position_->showValue(percent(background.position));
-    position_->setEnabled(background.placement != Placement::stretch);
-    threshold_->showValue(percent(params.threshold));
-    softness_->showValue(percent(params.softness));
-    const QSignalBlocker quiet(decontaminate_);
-    decontaminate_->setChecked(params.decontaminate);
+    slider(ParamControl::picturePosition).setEnabled(background.placement != Placement::stretch);
 }
 
 }  // namespace matte

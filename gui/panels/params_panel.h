@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// ParamsPanel: the controls of the CompositeParams. Changes the document only, and shows what the document says. GUI
-// thread.
+// ParamsPanel: the controls of the CompositeParams. They change the document, and follow it. GUI thread.
 #pragma once
 
 #include <QScrollArea>
 
+#include <map>
 #include <optional>
 
 #include "gui/app/settings.h"
@@ -18,8 +18,6 @@ class QVBoxLayout;
 namespace matte {
 
 class ColorRow;
-class LiveGroup;
-class PersonGroup;
 class PictureWell;
 class SliderRow;
 class Toggle;
@@ -29,37 +27,47 @@ class ParamsPanel : public QScrollArea {
 
 public:
     explicit ParamsPanel(Document& document, QAction* reset, QWidget* parent = nullptr);
-    [[nodiscard]] SliderRow& blurStrength() { return *blurStrength_; }
-    [[nodiscard]] SliderRow& position() { return *position_; }  ///< of the background picture
-    [[nodiscard]] SliderRow& threshold() { return *threshold_; }
-    [[nodiscard]] SliderRow& softness() { return *softness_; }
-    [[nodiscard]] Toggle& decontaminate() { return *decontaminate_; }
-    [[nodiscard]] PersonGroup& person() { return *person_; }
-    [[nodiscard]] LiveGroup& live() { return *live_; }
+    /// The control of a number.
+    [[nodiscard]] SliderRow& slider(ParamControl control) { return *sliders_.at(control); }
+    /// The control of what is on or off.
+    [[nodiscard]] Toggle& toggle(ParamControl control) { return *toggles_.at(control); }
     [[nodiscard]] QButtonGroup& kinds() { return *kinds_; }            ///< ids are Background::Kind
     [[nodiscard]] QButtonGroup& placements() { return *placements_; }  ///< ids are Placement
 
-    /// Shows what makes sense live only, and says what holds there.
+    /// Shows the controls and notes of that mode.
     void setMode(Mode mode);
+    /// Enables fine detail: EngineInfo::fineDetail of live mode's engine.
+    void offerDetail(bool offered);
 
 protected:
     bool eventFilter(QObject* object, QEvent* event) override;
 
 Q_SIGNALS:
-    void pictureWanted();                      ///< a background picture is to be chosen
-    void pictureDropped(const QString& path);  ///< or was dropped
+    void pictureWanted();                      ///< the user wants to choose a background picture
+    void pictureDropped(const QString& path);  ///< the user dropped one, or chose it in the gallery
 
 private:
+    /// A parameter among the others.
+    using Number = float& (*)(CompositeParams&);
+    using Switch = bool& (*)(CompositeParams&);
+    /// The values of a slider; each is so many `steps` of the parameter's unit.
+    struct Bounds {
+        int least = 0, most = 100;
+        float steps = 100;
+    };
+    SliderRow* addSlider(ParamControl control, const QString& name, const QString& tip, Number number, Bounds bounds);
+    Toggle* addToggle(ParamControl control, const QString& name, const QString& tip, Switch onOrOff);
     void buildBackground(QVBoxLayout& column);
     void buildEdges(QVBoxLayout& column);
+    void buildLive(QVBoxLayout& column);
+    void buildPerson(QVBoxLayout& column);
     QWidget* imagePage();
     void chooseKind(Background::Kind kind);
     [[nodiscard]] Background::Kind shownKind() const;
-    void showParams(const CompositeParams& params);
+    void showBackground(const Background& background);
     void showPage(int index);
     void fitPage();
     void fitWidth();
-    void addSection(QVBoxLayout& column, const QString& title, QWidget* group);
 
     Document& document_;
     QButtonGroup* kinds_;
@@ -67,18 +75,12 @@ private:
     QStackedWidget* pages_;
     QLabel* blurNote_;
     QLabel* transparencyNote_;
-    SliderRow* blurStrength_;
     ColorRow* color_;
     PictureWell* picture_;
-    SliderRow* position_;
-    SliderRow* threshold_;
-    SliderRow* softness_;
-    Toggle* decontaminate_;
-    PersonGroup* person_;
-    LiveGroup* live_;
+    std::map<ParamControl, SliderRow*> sliders_;
+    std::map<ParamControl, Toggle*> toggles_;
     QList<QWidget*> liveOnly_;
-    /// The kind that stayed behind the person when a picture was asked for and there was none: until one is chosen, or
-    /// another kind, the panel shows what there is to choose from.
+    /// The present kind of background while the panel shows the pictures to choose from, because there is none yet.
     std::optional<Background::Kind> choosingOver_;
 };
 

@@ -23,7 +23,9 @@ QString stepName(ParamControl control, MirrorOf mirrorOf) {
         case ParamControl::mirror:
             return mirrorOf == MirrorOf::cameras ? Document::tr("Camera's Mirror") : Document::tr("Video's Mirror");
         case ParamControl::scale: return Document::tr("Person's Size");
-        case ParamControl::position: return Document::tr("Person's Place");
+        case ParamControl::position:
+        case ParamControl::across:
+        case ParamControl::down: return Document::tr("Person's Place");
         case ParamControl::temporalSmoothing: return Document::tr("Temporal Smoothing");
         case ParamControl::smallRegions: return Document::tr("Small Regions");
         case ParamControl::nearest: return Document::tr("Nearest Person");

@@ -25,7 +25,9 @@ enum class ParamControl {
     lightWrap,
     mirror,
     scale,
-    position,
+    position,  ///< both at once
+    across,
+    down,
     temporalSmoothing,
     smallRegions,
     nearest,

@@ -2,6 +2,8 @@
 #include "gui/photo/photo_session.h"
 
 #include <QFileInfo>
+#include <QMimeData>
+#include <QUrl>
 
 #include <algorithm>
 #include <chrono>
@@ -64,6 +66,20 @@ PhotoSource PhotoSource::fromFile(const QString& path) {
 
 PhotoSource PhotoSource::fromPixels(const QImage& pixels, const QString& name) {
     return {{}, pixels, name};
+}
+
+PhotoSource PhotoSource::fromMimeData(const QMimeData& data) {
+    const QList<QUrl> urls = data.urls();
+    for (const QUrl& url : urls) {
+        if (url.isLocalFile()) return fromFile(url.toLocalFile());
+    }
+    const auto pixels = qvariant_cast<QImage>(data.imageData());
+    if (!pixels.isNull()) return fromPixels(pixels, PhotoSession::tr("Pasted picture"));
+    if (!urls.isEmpty()) {
+        throw Error(ErrorCategory::input,
+                    "That is only the address of a picture: save it to this computer and open the file.");
+    }
+    throw Error(ErrorCategory::input, "The clipboard holds no picture: copy one, or a picture file, and paste again.");
 }
 
 PhotoSession::PhotoSession(EngineFactory makeEngine, QObject* parent)

@@ -24,6 +24,8 @@
 #include "inference/core/error.h"
 #include "inference/engine/engine.h"
 
+class QMimeData;
+
 namespace matte {
 
 /// Where a photo comes from: a file, or pixels that were pasted.
@@ -33,6 +35,8 @@ struct PhotoSource {
     QString name;  ///< for people
     static PhotoSource fromFile(const QString& path);
     static PhotoSource fromPixels(const QImage& pixels, const QString& name);
+    /// What was dropped or pasted: the first local file, else the pixels. Throws Error(input) when there is neither.
+    static PhotoSource fromMimeData(const QMimeData& data);
 };
 
 /// A photo that was read and cut out.

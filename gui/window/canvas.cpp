@@ -19,6 +19,7 @@ namespace matte {
 namespace {
 
 constexpr int kMargin = 14, kBannerWidth = 620;
+constexpr double kZoomStep = 1.25;
 constexpr int kAboveTiming = 120;  // for the light, and for the mark of a hidden person
 
 /// A frame in the accent colour over the picture: let go here.
@@ -73,6 +74,12 @@ Canvas::Canvas(const Actions& actions, QWidget* parent)
     hideKey_ = actions[ActionId::hidePerson]->shortcut().toString(QKeySequence::NativeText);
     showPages();
     setMinimumSize(320, 240);
+    connect(actions[ActionId::fit], &QAction::triggered, viewport_, &Viewport::fit);
+    connect(actions[ActionId::actualSize], &QAction::triggered, viewport_, &Viewport::actualSize);
+    connect(actions[ActionId::zoomIn], &QAction::triggered, viewport_, [this] { viewport_->zoomBy(kZoomStep); });
+    connect(actions[ActionId::zoomOut], &QAction::triggered, viewport_, [this] { viewport_->zoomBy(1 / kZoomStep); });
+    connect(actions[ActionId::split], &QAction::toggled, viewport_, &Viewport::setSplitVisible);
+    connect(viewport_, &Viewport::failed, banner_, &Banner::showError);
     connect(viewport_, &Viewport::splitMoved, this, &Canvas::arrangeChips);
     connect(banner_, &Banner::resized, this, &Canvas::arrange);
     connect(progress_, &ProgressPill::resized, this, &Canvas::arrange);

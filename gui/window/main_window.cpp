@@ -12,46 +12,33 @@
 #include <QPushButton>
 #include <QUrl>
 
-#include <algorithm>
-#include <cmath>
-
-#include "gui/app/incoming.h"
+#include "gui/app/file_dialogs.h"
 #include "gui/app/settings_file.h"
-#include "gui/live/camera_feed.h"
+#include "gui/live/camera_watch.h"
 #include "gui/live/live_control.h"
 #include "gui/live/profiles.h"
-#include "gui/live/snapshots.h"
+#include "gui/live/recorder.h"
 #include "gui/live/video_exporter.h"
-#include "gui/panels/live_group.h"
 #include "gui/panels/param_keys.h"
 #include "gui/panels/params_panel.h"
-#include "gui/timing/timing_overlay.h"
+#include "gui/photo/background_chooser.h"
+#include "gui/photo/photo_control.h"
 #include "gui/widgets/banner.h"
 #include "gui/widgets/progress_pill.h"
 #include "gui/window/canvas.h"
 #include "gui/window/compact_window.h"
+#include "gui/window/shortcuts_dialog.h"
 #include "gui/window/status_line.h"
 #include "gui/window/viewport.h"
 #include "gui/window/window_bars.h"
-#include "inference/core/atomic_file.h"
 #include "inference/core/error.h"
 #include "inference/media/background_file.h"
 #include "inference/media/image/image_file.h"
-#include "inference/model/default_model.h"
 
 namespace matte {
 namespace {
 
 constexpr QSize kFirstSize{1180, 760}, kFrame{8, 40};  // which the desktop draws around it
-constexpr int kSideStep = 64;  // so that a window that is being resized does not ask for every size in between
-
-// How large a picture the view can make use of: as the fitted view shows it, or all of it when more than that is seen.
-int usefulSide(Size photo, const Viewport& viewport) {
-    const Size pixels = viewport.pixelSize();
-    const double fitted = std::min(double(pixels.width) / photo.width, double(pixels.height) / photo.height);
-    const int side = (int(photo.longest() * std::min(fitted, 1.0)) / kSideStep + 1) * kSideStep;
-    return viewport.zoom() * photo.longest() > side ? photo.longest() : std::min(side, photo.longest());
-}
 
 }  // namespace
 
@@ -65,37 +52,47 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
       status_(new StatusLine),
       implementations_(startup.implementations),
       live_(startup.makeLiveEngines, startup.open),
-      liveControl_(new LiveControl({actions_, document_, *canvas_, bars_->sources(), *status_, settings_}, live_)),
-      keys_(new ParamKeys(document_, actions_, this)),
-      profiles_(new Profiles(settings_.live.profiles, this)),
-      snapshots_(new Snapshots(live_, this)),
-      feed_(new CameraFeed(
-          startup.openVirtualCamera ? startup.openVirtualCamera
-                                    : [](const std::stop_token& stop) { return openVirtualCamera(stop); },
+      backgrounds_(new BackgroundChooser(document_, session_, this)),
+      photos_(new PhotoControl(
+          {actions_, document_, session_, *canvas_, *bars_, *status_, settings_, [this] { return filesRead(); }},
           this)),
+      liveControl_(new LiveControl(
+          {actions_, document_, *canvas_, *bars_, *status_, settings_, implementations_, startup.enginesFor,
+           startup.engine, startup.openVirtualCamera ? startup.openVirtualCamera : openVirtualCamera},
+          live_,
+          this)),
+      profiles_(new Profiles(settings_.live.profiles, this)),
+      recorder_(new Recorder({actions_, live_, canvas_->banner(), settings_,
+                              [this] {
+                                  LiveReport report = liveControl_->report();
+                                  report.footprints = {liveControl_->footprint()};
+                                  return report;
+                              },
+                              [this] { return filesRead(); }},
+                             this)),
       exporter_(new VideoExporter(startup.makeVideoEngines, this)),
       compact_(new CompactWindow(*this, bars_->parts() + QList<QWidget*>{panel_, status_}, canvas_->viewport())),
       models_(startup.models) {
     if (startup.keepSettings) {
         settingsFile_ = std::make_unique<SettingsFile>(
-            store, [this] { return settingsNow(); }, damaged_.isEmpty() ? std::optional(settings_) : std::nullopt);
+            store, [this] { return settingsNow(); }, settings_, damaged_);
     }
-    liveControl_->setParent(this);
+    new ParamKeys(document_, actions_, this);
     canvas_->viewport().allowInterop(startup.interop);
     arrange();
-    connectSession();
-    connectFiles();
-    connectView();
+    connectModes();
+    connectWindow();
     connectParams();
-    connectLive();
-    connectRecords();
-    connectFeed();
     connectProfiles();
     connectExporter();
     session_.prepare();
     restoreSettings(startup.background);
     connectSettings();
-    if (startup.watchCameras) watchCameras();
+    if (startup.watchCameras) {
+        auto* watch = new CameraWatch(this);
+        connect(watch, &CameraWatch::changed, liveControl_, &LiveControl::setCameras);
+        watch->tell();
+    }
     qApp->installEventFilter(this);
 }
 
@@ -103,8 +100,9 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
 MainWindow::~MainWindow() {
     live_.stop();
     disconnect(&document_.undoStack(), nullptr, this, nullptr);  // which speaks until its end
-    delete feed_;
+    delete recorder_;
     delete liveControl_;
+    delete photos_;
     delete exporter_;
     delete takeCentralWidget();
 }
@@ -127,13 +125,7 @@ void MainWindow::arrange() {
 void MainWindow::restoreSettings(const std::optional<Background>& background) {
     CompositeParams params = settings_.params;
     if (background) params.background = *background;
-    const bool picture = params.background.kind == Background::Kind::image;
-    if (picture) params.background.kind = Background::Kind::color;  // until it was read: nothing of the room
-    document_.resetParams(params);
-    if (picture) {
-        standIn_ = params.background;
-        awaitPicture({.path = params.background.imagePath});
-    }
+    backgrounds_->restore(params);
     restoreGeometry(settings_.geometry);
     if (!isMaximized() && !isFullScreen()) resize(size().boundedTo(screen()->availableSize()));
     theme_.setChoice(settings_.theme);
@@ -148,63 +140,158 @@ void MainWindow::restoreSettings(const std::optional<Background>& background) {
     actions_[ActionId::overlay]->setChecked(settings_.live.overlayVisible);
 }
 
-void MainWindow::openPhoto(const PhotoSource& source) {
-    photoAwaited_ = true;
-    session_.open(source);
+Settings MainWindow::settingsNow() {
+    settings_.geometry = compact_->geometry();
+    settings_.params = backgrounds_->wantedParams();
+    settings_.theme = theme_.choice();
+    settings_.panelVisible = actions_[ActionId::panel]->isChecked();
+    settings_.splitVisible = actions_[ActionId::split]->isChecked();
+    return settings_;
 }
 
-void MainWindow::photoOpened(const OpenedPhoto& photo) {
-    document_.setPhoto(photo);
-    requested_.reset();
-    canvas_->hideWelcome();
-    canvas_->viewport().setPhoto(photo.preview, photo.image->size());
-    if (photoAwaited_ || liveControl_->mode() == Mode::photo) {
-        canvas_->banner().dismiss();
-        setMode(Mode::photo);
-    } else {
-        canvas_->banner().showDone(tr("%1 is open, under Photo.").arg(photo.name));
-    }
-    showContext();
-    bars_->showZoom(canvas_->viewport().zoom());
-    if (liveControl_->mode() == Mode::photo) status_->showPhoto(photo);
-    if (!photo.path.isEmpty()) {
-        settings_.addRecent(QFileInfo(photo.path).absoluteFilePath());
-        bars_->showRecent(settings_.recentFiles);
-        if (settingsFile_) settingsFile_->note();
-    }
-    setShowing(Showing::result);
-    requestRender();
+void MainWindow::connectModes() {
+    connect(actions_[ActionId::photoMode], &QAction::triggered, this, [this] { setMode(Mode::photo); });
+    connect(actions_[ActionId::liveMode], &QAction::triggered, this, [this] { setMode(Mode::live); });
+    connect(photos_, &PhotoControl::wanted, this, [this] { setMode(Mode::photo); });
+    connect(photos_, &PhotoControl::opened, this, &MainWindow::showContext);
+    connect(photos_, &PhotoControl::engineKnown, liveControl_, &LiveControl::showPhotoEngine);
+    connect(&session_, &PhotoSession::failed, this, &MainWindow::failed);
+    connect(liveControl_, &LiveControl::starting, this, [this] {
+        photos_->setMode(Mode::live);
+        if (liveControl_->mode() != Mode::live) setMode(Mode::live);
+    });
+    connect(liveControl_, &LiveControl::shownChanged, this, &MainWindow::showContext);
+    connect(liveControl_, &LiveControl::engineRuns, this, [this](const EngineInfo& info) {
+        panel_->offerDetail(info.fineDetail);
+        showContext();
+    });
 }
 
-/// A photo is what it is: only live pictures are mirrored.
-CompositeParams MainWindow::photoParams() const {
-    CompositeParams params = document_.params();
-    params.transform.mirrored = false;
-    return params;
+void MainWindow::connectWindow() {
+    const auto on = [this](ActionId id, auto slot) { connect(actions_[id], &QAction::triggered, this, slot); };
+    on(ActionId::paste, [this] { take(*QApplication::clipboard()->mimeData()); });
+    on(ActionId::quit, [this] {
+        if (mayClose()) close();
+    });
+    on(ActionId::cancel, &MainWindow::cancelOrClose);
+    on(ActionId::shortcuts, [this] { ShortcutsDialog(actions_, this).exec(); });
+    on(ActionId::about, &MainWindow::showAbout);
+    on(ActionId::fullScreen, [this](bool whole) {
+        actions_[ActionId::corner]->setChecked(false);
+        compact_->setFullScreen(whole, liveControl_->mode() == Mode::live);
+    });
+    connect(actions_[ActionId::corner], &QAction::toggled, this, [this](bool small) {
+        if (small) actions_[ActionId::fullScreen]->setChecked(false);
+        compact_->setCorner(small);
+    });
+    connect(actions_[ActionId::panel], &QAction::toggled, panel_, &QWidget::setVisible);
+    connect(compact_, &CompactWindow::left, this,
+            [this] { panel_->setVisible(actions_[ActionId::panel]->isChecked()); });
+    connect(compact_, &CompactWindow::leaveWanted, this, [this] { actions_[ActionId::corner]->setChecked(false); });
+    connect(&canvas_->progress(), &ProgressPill::cancelRequested, this, &MainWindow::cancel);
+    connect(bars_, &WindowBars::zoomChosen, &canvas_->viewport(), &Viewport::zoomTo);
+    connect(bars_, &WindowBars::themeChosen, &theme_, &Theme::setChoice);
+    connect(&theme_, &Theme::changed, this, [this] {
+        canvas_->viewport().setColors(theme_.canvas());
+        bars_->showTheme(theme_.choice());
+    });
+}
+
+void MainWindow::connectParams() {
+    const QUndoStack& steps = document_.undoStack();
+    QAction *undo = actions_[ActionId::undo], *redo = actions_[ActionId::redo];
+    connect(undo, &QAction::triggered, backgrounds_, &BackgroundChooser::undo);
+    connect(redo, &QAction::triggered, &document_, &Document::redo);
+    connect(&steps, &QUndoStack::canUndoChanged, this, &MainWindow::showContext);
+    connect(&steps, &QUndoStack::canRedoChanged, this, &MainWindow::showContext);
+    connect(&steps, &QUndoStack::undoTextChanged, this,
+            [undo](const QString& step) { undo->setText(step.isEmpty() ? tr("&Undo") : tr("&Undo %1").arg(step)); });
+    connect(&steps, &QUndoStack::redoTextChanged, this,
+            [redo](const QString& step) { redo->setText(step.isEmpty() ? tr("&Redo") : tr("&Redo %1").arg(step)); });
+    connect(actions_[ActionId::resetParams], &QAction::triggered, this, [this] {
+        CompositeParams params;
+        params.transform.mirrored = liveControl_->mirroredAtFirst();
+        document_.finishGesture();
+        document_.edit(params, ParamControl::all);
+    });
+    connect(panel_, &ParamsPanel::pictureWanted, this, [this] {
+        const QString path = askForBackground(this, settings_.backgroundFolder);
+        if (!path.isEmpty()) backgrounds_->choose(path);
+    });
+    connect(panel_, &ParamsPanel::pictureDropped, backgrounds_, &BackgroundChooser::choose);
+}
+
+void MainWindow::connectProfiles() {
+    connect(profiles_, &Profiles::changed, bars_, &WindowBars::showProfiles);
+    connect(profiles_, &Profiles::changed, this, &MainWindow::showContext);
+    connect(bars_, &WindowBars::profileChosen, this, &MainWindow::applyProfile);
+    connect(actions_[ActionId::saveProfile], &QAction::triggered, this, [this] {
+        const QString name = profiles_->askForName(this);
+        if (!name.isEmpty() && !profiles_->keep({name, backgrounds_->wantedParams(), settings_.live.source})) {
+            canvas_->banner().showError(tr("There are nine profiles, one for each key: delete one first."));
+        }
+    });
+    connect(actions_[ActionId::deleteProfile], &QAction::triggered, this, [this] {
+        const QString name = profiles_->askWhichToForget(this);
+        if (!name.isEmpty()) profiles_->forget(name);
+    });
+}
+
+void MainWindow::connectExporter() {
+    Banner& banner = canvas_->banner();
+    connect(actions_[ActionId::exportVideo], &QAction::triggered, this, &MainWindow::askForVideoExport);
+    connect(exporter_, &VideoExporter::busyChanged, &canvas_->progress(), &ProgressPill::setStage);
+    connect(exporter_, &VideoExporter::busyChanged, this, &MainWindow::showContext);
+    connect(exporter_, &VideoExporter::failed, &banner, &Banner::showError);
+    connect(exporter_, &VideoExporter::failed, this, &MainWindow::failed);
+    connect(exporter_, &VideoExporter::cancelled, this, [&banner] { banner.showDone(tr("Cancelled.")); });
+    connect(exporter_, &VideoExporter::saved, this, [&banner](const QString& path, const QString& remark) {
+        const QString done = tr("Saved %1.").arg(QFileInfo(path).fileName());
+        banner.showResult(remark.isEmpty() ? done : done + " " + remark, path);
+    });
+}
+
+/// Notes whatever may change the settings. The file compares them when it is written.
+void MainWindow::connectSettings() {
+    if (!settingsFile_) return;
+    SettingsFile* file = settingsFile_.get();
+    const auto note = [file] { file->note(); };
+    for (const QAction* action : actions_.all()) {
+        connect(action, &QAction::triggered, this, note);  // after what it does, be that a dialog
+        connect(action, &QAction::toggled, this, note);
+    }
+    connect(&document_, &Document::paramsChanged, this, note);
+    connect(&document_, &Document::mirrorTurned, this, note);
+    connect(&theme_, &Theme::changed, this, note);
+    connect(photos_, &PhotoControl::changed, this, note);
+    connect(liveControl_, &LiveControl::changed, this, note);
+    connect(profiles_, &Profiles::changed, this, note);
+    connect(panel_, &ParamsPanel::pictureWanted, this, note);
+    connect(panel_, &ParamsPanel::pictureDropped, this, note);
+    connect(backgrounds_, &BackgroundChooser::settled, this, note);
+    connect(file, &SettingsFile::failed, &canvas_->banner(), &Banner::showError);
+    // The desktop ends the session, and gives little time.
+    connect(qApp, &QGuiApplication::commitDataRequest, this, [file] { file->write(); });
+    if (damaged_.isEmpty()) return;
+    canvas_->banner().showUntilClosed(file->damage());
+    if (file->hasCopyOfDamaged()) note();  // without one the damaged file stays until something changes
 }
 
 void MainWindow::setMode(Mode mode) {
     const bool photo = mode == Mode::photo;
-    photoAwaited_ = photoAwaited_ && photo;
     if (photo) actions_[ActionId::corner]->setChecked(false);
     if (photo && isFullScreen()) compact_->setFullScreen(true, false);
     liveControl_->setMode(mode);
     bars_->setMode(mode);
     panel_->setMode(mode);
-    setShowing(Showing::result);
+    photos_->setMode(mode);
     showContext();
-    if (!photo) return;
-    if (document_.isOpen()) {
-        status_->showPhoto(document_.photo());
-    } else {
-        status_->clearPhoto();
-    }
-    status_->showEngine(engine_);
 }
 
 void MainWindow::showContext() {
     const QUndoStack& steps = document_.undoStack();
     const EngineInfo& engine = live_.status().engine;
+    const bool live = liveControl_->mode() == Mode::live;
     actions_.setContext({.mode = liveControl_->mode(),
                          .photo = document_.isOpen(),
                          .livePicture = canvas_->liveShown(),
@@ -213,67 +300,24 @@ void MainWindow::showContext() {
                          .writesVideo = exporter_->isBusy(),
                          .canUndo = steps.canUndo(),
                          .canRedo = steps.canRedo()});
-    const bool live = liveControl_->mode() == Mode::live;
     setWindowTitle(live                 ? tr("Live — Matte")
                    : document_.isOpen() ? tr("%1 — Matte").arg(document_.photo().name)
                                         : tr("Matte"));
 }
 
-void MainWindow::requestRender() {
-    if (!document_.isOpen() || liveControl_->mode() == Mode::live) return;
-    const Size photo = document_.photo().image->size();
-    const RenderRequest request{photoParams(), showing_, usefulSide(photo, canvas_->viewport())};
-    if (request == requested_) return;
-    requested_ = request;
-    session_.show(request);
+void MainWindow::applyProfile(int index) {
+    if (index < 0 || index >= settings_.live.profiles.size()) return;
+    const Profile profile = settings_.live.profiles[index];
+    CompositeParams params = profile.params;
+    // First, because each kind of source has a mirror setting of its own.
+    if (profile.source != settings_.live.source) liveControl_->choose(profile.source);
+    // A photo is never mirrored: undone live, the step would turn the source's mirror.
+    if (liveControl_->mode() == Mode::photo) params.transform.mirrored = document_.params().transform.mirrored;
+    backgrounds_->applyProfile(params);
+    canvas_->banner().showDone(profile.name);
 }
 
-void MainWindow::pictureRendered(const Rendered& picture) {
-    const OpenedPhoto& photo = document_.photo();
-    if (!document_.isOpen() || picture.request.showing != showing_) return;
-    if (liveControl_->mode() == Mode::live) return requested_.reset();  // it is asked for again later
-    if (picture.image->size().longest() > photo.preview->size().longest()) {
-        canvas_->viewport().setBefore(photo.image);
-    }
-    canvas_->viewport().setAfter(picture.image);
-    status_->showComposite(picture);
-}
-
-void MainWindow::setShowing(Showing showing) {
-    showing_ = showing;
-    bars_->showView(showing);
-    canvas_->viewport().setOriginalHeld(showing == Showing::original);
-    canvas_->setAfterName(showing == Showing::result ? tr("After") : viewName(showing));
-    canvas_->setViewName(showing == Showing::result ? QString()
-                                                    : tr("%1   F for the next view").arg(viewName(showing)));
-    requestRender();
-}
-
-void MainWindow::exportTo(const QString& path, int photo) {
-    try {
-        refuseReplacing(path.toStdString(), filesRead());
-        session_.exportTo(path, photoParams(), photo);
-    } catch (const Error& error) {
-        canvas_->banner().showError(QString::fromStdString(error.what()));
-    }
-}
-
-void MainWindow::pictureExported(const QString& path) {
-    const QString name = QFileInfo(path).fileName();
-    const bool flattened = document_.params().background.kind == Background::Kind::transparent &&
-                           (name.endsWith(".jpg", Qt::CaseInsensitive) || name.endsWith(".jpeg", Qt::CaseInsensitive));
-    canvas_->banner().showDone(flattened
-                                   ? tr("Saved %1. JPEG has no transparency, so white is behind the person.").arg(name)
-                                   : tr("Saved %1.").arg(name),
-                               path);
-}
-
-void MainWindow::copy(bool withBackground) {
-    CompositeParams params = photoParams();
-    if (!withBackground) params.background.kind = Background::Kind::transparent;
-    session_.copy(params, document_.photo().number);
-}
-
+/// In live mode a file is played, and a picture goes behind the person; in photo mode a video does.
 void MainWindow::take(const QMimeData& incoming) {
     try {
         const QList<QUrl> urls = incoming.urls();
@@ -281,56 +325,65 @@ void MainWindow::take(const QMimeData& incoming) {
             throw Error(ErrorCategory::input,
                         "Matte opens one file at a time; matte-cli image takes as many photos as you like.");
         }
-        const bool file = urls.size() == 1 && urls.first().isLocalFile();
-        const QString path = file ? urls.first().toLocalFile() : QString();
-        if (file && liveControl_->mode() == Mode::live) return takeLive(path);
-        if (file && hasVideoExtension(path.toStdString())) return setBackgroundPicture(path);
-        openPhoto(photoFrom(incoming));
+        const QString path = urls.isEmpty() ? QString() : urls.first().toLocalFile();
+        const bool isLive = liveControl_->mode() == Mode::live;
+        const bool isBackground =
+            isLive ? hasImageExtension(path.toStdString()) : hasVideoExtension(path.toStdString());
+        if (path.isEmpty() || !(isLive || isBackground)) return photos_->open(PhotoSource::fromMimeData(incoming));
+        if (isBackground) return backgrounds_->choose(path);
+        liveControl_->play(path);
     } catch (const Error& error) {
         canvas_->banner().showError(QString::fromStdString(error.what()));
     }
 }
 
-/// In live mode a picture goes behind the person; whatever else is dropped is played. A video that is to go behind is
-/// dropped on the panel.
-void MainWindow::takeLive(const QString& file) {
-    if (hasImageExtension(file.toStdString())) {
-        setBackgroundPicture(file);
-    } else {
-        goLive(file);
-    }
+/// The video that is played, or another one.
+void MainWindow::askForVideoExport() {
+    const SourceSpec& source = settings_.live.source.spec;
+    const QString played = QString::fromStdString(source.name);
+    const bool playsVideo = liveControl_->mode() == Mode::live && source.kind == SourceSpec::Kind::file &&
+                            QFileInfo(played).isFile();  // and no folder of pictures
+    const QString video = playsVideo ? played : askForVideoToExport(this, settings_.live.videoFolder);
+    if (video.isEmpty()) return;
+    const bool transparent = document_.params().background.kind == Background::Kind::transparent;
+    const QString path = matte::askForVideoExport(this, settings_.exportFolder, video, transparent);
+    if (!path.isEmpty()) exportVideo(video, path);
 }
 
-void MainWindow::goLive(const QString& text) {
-    if (text.isEmpty()) return;
-    try {
-        LiveSource source;
-        source.spec = parseSource(text.toStdString());
-        liveControl_->choose(source);
-        if (!live_.isOn()) liveControl_->start();
-    } catch (const Error& error) {
-        canvas_->banner().showError(QString::fromStdString(error.what()));
-    }
+void MainWindow::exportVideo(const QString& video, const QString& path) {
+    VideoExport job{video.toStdString(), path.toStdString(), document_.params()};
+    job.alsoRead = filesRead();
+    job.params.fineDetail = true;  // there is time for it
+    // Only of the source that is chosen is known whether it is a mirror.
+    if (settings_.live.source.spec.name != job.input) job.params.transform.mirrored = false;
+    liveControl_->stop();
+    canvas_->banner().dismiss();
+    exporter_->begin(job);
 }
 
-LiveReport MainWindow::report() const {
-    LiveReport report{live_.status(), live_.statistics(), canvas_->viewport().presentFacts(), canvas_->timing().cost()};
-    report.implementation = implementationStatus();
-    return report;
+/// Without the photo, which its session knows.
+std::vector<std::filesystem::path> MainWindow::filesRead() const {
+    std::vector<std::filesystem::path> files = models_;
+    files.emplace_back(backgrounds_->wantedParams().background.imagePath);
+    const SourceSpec& source = settings_.live.source.spec;
+    if (source.kind == SourceSpec::Kind::file) files.emplace_back(source.name);
+    return files;
 }
 
-void MainWindow::openSample() {
-    try {
-        openPhoto(PhotoSource::fromFile(QString::fromStdString(dataFile("samples/astronaut.png").string())));
-    } catch (const Error& error) {
-        canvas_->banner().showError(QString::fromStdString(error.what()));
-    }
+/// Cancels the export of a video if the user agrees. Returns whether none is running any longer.
+bool MainWindow::endExport(const QString& question) {
+    if (!exporter_->isBusy() || closesNow_) return true;
+    const auto answer = QMessageBox::question(this, tr("Matte is writing a video"), question,
+                                              QMessageBox::Yes | QMessageBox::No, QMessageBox::No);
+    if (answer != QMessageBox::Yes && !closesNow_) return false;  // it may have come to that meanwhile
+    exporter_->cancel();
+    return true;
 }
 
 void MainWindow::cancel() {
     if (!endExport(tr("The video is not finished. Give it up?"))) return;
     session_.cancel();
-    giveUpPicture();
+    backgrounds_->giveUp();
 }
 
 void MainWindow::cancelOrClose() {
@@ -346,22 +399,11 @@ void MainWindow::cancelOrClose() {
 }
 
 void MainWindow::showAbout() {
-    QMessageBox::about(
-        this, tr("About Matte"),
-        tr("<h3>Matte %1</h3><p>Replaces what is behind a person. Nothing leaves this computer.</p>"
-           "<p>Engine: %2</p>")
-            .arg(MATTE_VERSION,
-                 engine_.name.empty() ? tr("none yet") : QString::fromStdString(engine_.name).toHtmlEscaped()));
-}
-
-/// What is to be remembered.
-Settings MainWindow::settingsNow() {
-    settings_.geometry = compact_->geometry();
-    settings_.params = wantedParams();
-    settings_.theme = theme_.choice();
-    settings_.panelVisible = actions_[ActionId::panel]->isChecked();
-    settings_.splitVisible = actions_[ActionId::split]->isChecked();
-    return settings_;
+    const QString engine = QString::fromStdString(photos_->engine().name);
+    QMessageBox::about(this, tr("About Matte"),
+                       tr("<h3>Matte %1</h3><p>Replaces what is behind a person. Nothing leaves this computer.</p>"
+                          "<p>Engine: %2</p>")
+                           .arg(MATTE_VERSION, engine.isEmpty() ? tr("none yet") : engine.toHtmlEscaped()));
 }
 
 void MainWindow::closeNow() {
@@ -369,12 +411,12 @@ void MainWindow::closeNow() {
     if (isVisible()) close();
 }
 
-/// Asks whoever closes the window about what others lose by it.
+/// Asks before other programs lose the camera, or the user a video.
 bool MainWindow::mayClose() {
     const auto maySpoilTheVideo = [&] {
         return endExport(tr("The video is not finished. Close Matte and give it up?"));
     };
-    if (!feed_->isWatched()) return maySpoilTheVideo();
+    if (!liveControl_->isWatched()) return maySpoilTheVideo();
     QMessageBox box(QMessageBox::Question, tr("Matte is a camera now"),
                     tr("Other programs see this camera. Close Matte?"), QMessageBox::NoButton, this);
     const QAbstractButton* close = box.addButton(tr("Close Matte"), QMessageBox::AcceptRole);
@@ -400,7 +442,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-    if (!mayHoldPhoto(*event->mimeData())) return;
+    if (!event->mimeData()->hasUrls() && !event->mimeData()->hasImage()) return;
     event->acceptProposedAction();
     canvas_->setDropActive(true);
 }
@@ -425,15 +467,22 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
 
 void MainWindow::keyReleaseEvent(QKeyEvent* event) {
     if (event->key() != Qt::Key_O || event->isAutoRepeat()) return QMainWindow::keyReleaseEvent(event);
-    canvas_->viewport().setOriginalHeld(showing_ == Showing::original);
+    canvas_->viewport().setOriginalHeld(photos_->showing() == Showing::original);
 }
 
 bool MainWindow::event(QEvent* event) {
-    // A key that is let go in another window is not reported here.
-    if (event->type() == QEvent::WindowDeactivate) canvas_->viewport().setOriginalHeld(showing_ == Showing::original);
+    // A key that is released in another window is not reported here.
+    if (event->type() == QEvent::WindowDeactivate)
+        canvas_->viewport().setOriginalHeld(photos_->showing() == Showing::original);
     const bool moved = event->type() == QEvent::Move || event->type() == QEvent::Resize;
     if (settingsFile_ && (moved || event->type() == QEvent::WindowStateChange)) settingsFile_->note();
     return QMainWindow::event(event);
+}
+
+/// The desktop's session ends: Qt tells the application.
+bool MainWindow::eventFilter(QObject* object, QEvent* event) {
+    if (object == qApp && event->type() == QEvent::Quit) closeNow();
+    return QMainWindow::eventFilter(object, event);
 }
 
 }  // namespace matte

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/window/window_bars.h"
 
-#include <QActionGroup>
 #include <QFileInfo>
 #include <QMainWindow>
 #include <QMenu>
@@ -13,6 +12,7 @@
 
 #include "gui/app/icons.h"
 #include "gui/live/source_picker.h"
+#include "gui/widgets/choice_menu.h"
 #include "gui/window/actions.h"
 #include "gui/window/tool_row.h"
 
@@ -79,10 +79,20 @@ QString viewName(Showing showing) {
 
 WindowBars::WindowBars(QMainWindow& window, const Actions& actions)
     : QObject(&window),
-      themes_(new QActionGroup(this)),
-      views_(new QActionGroup(this)),
+      models_(new ChoiceMenu(tr("&Model"), &window)),
+      precisions_(new ChoiceMenu(tr("P&recision"), &window)),
+      themes_(new ChoiceMenu(tr("&Theme"), &window)),
+      views_(new ChoiceMenu({}, &window)),
       view_(actions[ActionId::view]),
       zoom_(actions[ActionId::zoom]) {
+    themes_->add(tr("As the &System"), int(ThemeChoice::system));
+    themes_->add(tr("&Light"), int(ThemeChoice::light));
+    themes_->add(tr("&Dark"), int(ThemeChoice::dark));
+    connect(themes_, &ChoiceMenu::chosen, this,
+            [this](const QVariant& theme) { Q_EMIT themeChosen(ThemeChoice(theme.toInt())); });
+    for (const Showing showing : kViews) views_->add(viewName(showing), int(showing));
+    connect(views_, &ChoiceMenu::chosen, this,
+            [this](const QVariant& view) { Q_EMIT viewChosen(Showing(view.toInt())); });
     menus_ = window.menuBar();
     sources_ = new SourcePicker(actions);
     buildMenus(window, actions);
@@ -119,7 +129,7 @@ void WindowBars::buildMenus(QMainWindow& window, const Actions& actions) {
     view->addActions({actions[Id::fit], actions[Id::actualSize], actions[Id::zoomIn], actions[Id::zoomOut]});
     view->addSeparator();
     view->addActions({actions[Id::panel], actions[Id::fullScreen], actions[Id::corner]});
-    view->addMenu(themeMenu(view));
+    view->addMenu(themes_);
 
     window.menuBar()->addMenu(tr("&Help"))->addActions({actions[Id::shortcuts], actions[Id::about]});
 }
@@ -138,36 +148,9 @@ void WindowBars::buildLiveMenu(QMainWindow& window, const Actions& actions) {
     profiles_ = live->addMenu(tr("&Profiles"));
     live->addActions({actions[Id::saveProfile], actions[Id::deleteProfile]});
     live->addSeparator();
+    live->addMenu(models_);
+    live->addMenu(precisions_);
     live->addActions({actions[Id::overlay], actions[Id::trace], actions[Id::saveStatistics]});
-}
-
-QMenu* WindowBars::themeMenu(QWidget* parent) {
-    auto* menu = new QMenu(tr("&Theme"), parent);
-    const std::pair<ThemeChoice, QString> rows[] = {{ThemeChoice::system, tr("As the &System")},
-                                                    {ThemeChoice::light, tr("&Light")},
-                                                    {ThemeChoice::dark, tr("&Dark")}};
-    for (const auto& [choice, text] : rows) {
-        QAction* action = menu->addAction(text);
-        action->setCheckable(true);
-        action->setData(int(choice));
-        themes_->addAction(action);
-    }
-    connect(themes_, &QActionGroup::triggered, this,
-            [this](QAction* action) { Q_EMIT themeChosen(ThemeChoice(action->data().toInt())); });
-    return menu;
-}
-
-QMenu* WindowBars::viewMenu(QWidget* parent) {
-    auto* menu = new QMenu(parent);
-    for (const Showing showing : kViews) {
-        QAction* action = menu->addAction(viewName(showing));
-        action->setCheckable(true);
-        action->setData(int(showing));
-        views_->addAction(action);
-    }
-    connect(views_, &QActionGroup::triggered, this,
-            [this](QAction* action) { Q_EMIT viewChosen(Showing(action->data().toInt())); });
-    return menu;
 }
 
 QMenu* WindowBars::zoomMenu(QWidget* parent, const Actions& actions) {
@@ -184,7 +167,7 @@ QMenu* WindowBars::zoomMenu(QWidget* parent, const Actions& actions) {
 void WindowBars::buildTools(QMainWindow& window, const Actions& actions) {
     using Id = ActionId;
     using Rank = ToolRow::Rank;
-    view_->setMenu(viewMenu(&window));
+    view_->setMenu(views_);
     zoom_->setMenu(zoomMenu(&window, actions));
     tools_ = new ToolRow;
     const auto add = [&](Id id, Rank rank, std::optional<Mode> mode = {}, bool named = false) {
@@ -258,7 +241,7 @@ void WindowBars::showRecent(const QStringList& files) {
 }
 
 void WindowBars::showTheme(ThemeChoice choice) {
-    for (QAction* action : themes_->actions()) action->setChecked(action->data().toInt() == int(choice));
+    themes_->setChosen(int(choice));
 }
 
 void WindowBars::showZoom(double zoom) {
@@ -268,7 +251,7 @@ void WindowBars::showZoom(double zoom) {
 
 void WindowBars::showView(Showing showing) {
     view_->setIconText(viewName(showing));
-    for (QAction* action : views_->actions()) action->setChecked(action->data().toInt() == int(showing));
+    views_->setChosen(int(showing));
 }
 
 }  // namespace matte

@@ -9,7 +9,6 @@
 #include "gui/photo/photo_session.h"
 
 class QAction;
-class QActionGroup;
 class QMainWindow;
 class QMenu;
 class QToolBar;
@@ -17,6 +16,7 @@ class QToolBar;
 namespace matte {
 
 class Actions;
+class ChoiceMenu;
 class SourcePicker;
 class ToolRow;
 
@@ -32,6 +32,9 @@ public:
     void setMode(Mode mode);
     void showProfiles(const QList<Profile>& profiles);
     [[nodiscard]] SourcePicker& sources() { return *sources_; }
+    /// Of live mode; empty, for EnginePicker.
+    [[nodiscard]] ChoiceMenu& models() { return *models_; }
+    [[nodiscard]] ChoiceMenu& precisions() { return *precisions_; }
     [[nodiscard]] ToolRow& tools() { return *tools_; }
     /// The menus, tools and everything else around the picture.
     [[nodiscard]] QList<QWidget*> parts() const;
@@ -47,8 +50,6 @@ Q_SIGNALS:
 private:
     void buildMenus(QMainWindow& window, const Actions& actions);
     void buildTools(QMainWindow& window, const Actions& actions);
-    QMenu* themeMenu(QWidget* parent);
-    QMenu* viewMenu(QWidget* parent);
     QMenu* zoomMenu(QWidget* parent, const Actions& actions);
     void buildLiveMenu(QMainWindow& window, const Actions& actions);
 
@@ -58,8 +59,7 @@ private:
     ToolRow* tools_;
     QMenu* recent_;
     QMenu* profiles_;
-    QActionGroup* themes_;
-    QActionGroup* views_;
+    ChoiceMenu *models_, *precisions_, *themes_, *views_;
     QAction* view_;
     QAction* zoom_;
 };

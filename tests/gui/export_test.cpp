@@ -15,6 +15,8 @@
 
 #include "gui/app/file_dialogs.h"
 #include "gui/panels/params_panel.h"
+#include "gui/photo/background_chooser.h"
+#include "gui/photo/photo_control.h"
 #include "gui/widgets/banner.h"
 #include "gui/widgets/slider_row.h"
 #include "gui/window/canvas.h"
@@ -41,10 +43,11 @@ private Q_SLOTS:
     void writesThePictureInFull() {
         WindowFixture fixture;
         fixture.open(writePhoto(fixture.folder / "large.png", {3001, 2003}));
-        fixture.window->panel().blurStrength().slider().setValue(77);
+        fixture.window->panel().slider(ParamControl::blurStrength).slider().setValue(77);
         for (const char* name : {"out.png", "out.jpg", "out.webp", "out.tif"}) {
             const auto path = fixture.folder / name;
-            fixture.window->exportTo(QString::fromStdString(path.string()));
+            fixture.window->photos().exportTo(QString::fromStdString(path.string()),
+                                              fixture.window->document().photo().number);
             QTRY_VERIFY2(std::filesystem::exists(path) && fixture.banner().contains(name), name);
             const auto written = readImage(path);
             QVERIFY((written->size() == Size{3001, 2003}));
@@ -59,10 +62,12 @@ private Q_SLOTS:
         WindowFixture fixture;
         fixture.open();
         fixture.window->document().edit(transparent(), ParamControl::background);
-        fixture.window->exportTo(QString::fromStdString((fixture.folder / "out.png").string()));
+        fixture.window->photos().exportTo(QString::fromStdString((fixture.folder / "out.png").string()),
+                                          fixture.window->document().photo().number);
         QTRY_VERIFY(fixture.banner().contains("out.png"));
         QCOMPARE(int(readImage(fixture.folder / "out.png")->row(0)[3]), 128);
-        fixture.window->exportTo(QString::fromStdString((fixture.folder / "out.jpg").string()));
+        fixture.window->photos().exportTo(QString::fromStdString((fixture.folder / "out.jpg").string()),
+                                          fixture.window->document().photo().number);
         QTRY_VERIFY(fixture.banner().contains("JPEG has no transparency"));
     }
 
@@ -81,7 +86,8 @@ private Q_SLOTS:
         std::filesystem::create_hard_link(fixture.folder / "photo.png", fixture.folder / "hard.png");
         through.replace("@", QString::fromStdString(fixture.folder.path().filename().string()));
         const auto before = readBytes(fixture.folder / "photo.png");
-        fixture.window->exportTo(QString::fromStdString((fixture.folder / through.toStdString()).string()));
+        fixture.window->photos().exportTo(QString::fromStdString((fixture.folder / through.toStdString()).string()),
+                                          fixture.window->document().photo().number);
         QTRY_VERIFY(fixture.hasError());
         QVERIFY2(fixture.banner().contains("overwrite the photo"), qPrintable(fixture.banner()));
         QVERIFY(readBytes(fixture.folder / "photo.png") == before);
@@ -97,12 +103,13 @@ private Q_SLOTS:
         fixture.open();
         std::filesystem::create_symlink(model, fixture.folder / "model.png");
         const QString sea = writePhoto(fixture.folder / "sea.png");
-        fixture.window->setBackgroundPicture(sea);
-        QTRY_VERIFY(!fixture.window->awaitsBackground());
+        fixture.window->backgrounds().choose(sea);
+        QTRY_VERIFY(!fixture.window->backgrounds().isReading());
         for (const char* name : {"model.png", "sea.png"}) {
             const auto before = readBytes(fixture.folder / name);
             fixture.window->canvas().banner().dismiss();
-            fixture.window->exportTo(QString::fromStdString((fixture.folder / name).string()));
+            fixture.window->photos().exportTo(QString::fromStdString((fixture.folder / name).string()),
+                                              fixture.window->document().photo().number);
             QTRY_VERIFY(fixture.hasError());
             QVERIFY2(fixture.banner().contains("would replace a file that is read"), qPrintable(fixture.banner()));
             QVERIFY(readBytes(fixture.folder / name) == before);
@@ -145,7 +152,8 @@ private Q_SLOTS:
         fixture.open();
         const auto before = fixture.folder.names();
         for (const char* name : {"no such folder/out.png", "out.xyz"}) {
-            fixture.window->exportTo(QString::fromStdString((fixture.folder / name).string()));
+            fixture.window->photos().exportTo(QString::fromStdString((fixture.folder / name).string()),
+                                              fixture.window->document().photo().number);
             QTRY_VERIFY2(fixture.hasError(), name);
             QTest::keyClick(fixture.window.get(), Qt::Key_Escape);
         }

@@ -16,6 +16,7 @@ int runToolsTests(int argc, char** argv);
 int runExportTests(int argc, char** argv);
 int runLiveTests(int argc, char** argv);
 int runLiveFaultTests(int argc, char** argv);
+int runEngineSwitchTests(int argc, char** argv);
 int runImplementationTests(int argc, char** argv);
 int runLiveViewTests(int argc, char** argv);
 int runProfileTests(int argc, char** argv);

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "gui/app/headless_run.h"
+#include "gui/photo/background_chooser.h"
 #include "gui/widgets/progress_pill.h"
 #include "gui/window/canvas.h"
 #include "gui/window/viewport.h"
@@ -193,7 +194,7 @@ private Q_SLOTS:
         HeadlessRun run(live.window(), {.source = LiveSource{}});
         const QSignalSpy ended(&run, &HeadlessRun::ended);
         run.begin();
-        live.window().setBackgroundPicture(writeText(live.base.folder / "bad.png", "x"));
+        live.window().backgrounds().choose(writeText(live.base.folder / "bad.png", "x"));
         QTRY_VERIFY(live.base.hasError());
         QVERIFY(ended.isEmpty());
     }

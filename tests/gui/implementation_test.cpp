@@ -127,7 +127,7 @@ struct ImplementationFixture {
     }
     void start() const {
         const bool isLarge = qEnvironmentVariableIsSet("MATTE_IMPLEMENTATION_MODEL");
-        window().goLive(isLarge ? "test:person:1920x1080@30" : "test:person:160x120@30");
+        window().liveControl().play(isLarge ? "test:person:1920x1080@30" : "test:person:160x120@30");
         QTest::keyClick(&window(), Qt::Key_F3);
         showMore();
         QVERIFY(row().isVisible());
@@ -137,7 +137,7 @@ struct ImplementationFixture {
         QTRY_VERIFY_WITH_TIMEOUT(window().live().framesPresented() > before + 1, kPatience);
     }
     [[nodiscard]] QJsonObject report() const {
-        return QJsonDocument::fromJson(toJson(window().report())).object()["method"].toObject();
+        return QJsonDocument::fromJson(toJson(window().liveControl().report())).object()["method"].toObject();
     }
 
     std::shared_ptr<baselines::ImplementationSwitch> implementations;
@@ -258,7 +258,7 @@ private Q_SLOTS:
         QVERIFY2(live.base.banner().contains("mend it"), qPrintable(live.base.banner()));
         live.showMore();
         QVERIFY(live.line("Product (default)")->isChecked());
-        QCOMPARE(live.window().report().statistics.engineFailures, std::uint64_t(0));
+        QCOMPARE(live.window().liveControl().report().statistics.engineFailures, std::uint64_t(0));
     }
 
     void aHeadlessRunWithABrokenImplementationEndsWithTheEnginesCode() {

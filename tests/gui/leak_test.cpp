@@ -18,6 +18,7 @@
 
 #include "gui/live/live_control.h"
 #include "gui/live/profiles.h"
+#include "gui/photo/background_chooser.h"
 #include "gui/window/viewport.h"
 #include "inference/backends/create_engine.h"
 #include "inference/baselines/live/baseline_selector.h"
@@ -243,7 +244,7 @@ private:
         switch (any(2)) {
             case 0: room_.window().liveControl().choose(RoomFixture::sourceOf(kSources[any(3)])); break;
             case 1: room_.window().applyProfile(any(2)); break;
-            default: room_.window().setBackgroundPicture(picture(kBackdrops[any(2)])); break;
+            default: room_.window().backgrounds().choose(picture(kBackdrops[any(2)])); break;
         }
     }
 

@@ -14,7 +14,7 @@
 #include "gui/live/live_control.h"
 #include "gui/live/live_page.h"
 #include "gui/live/live_report.h"
-#include "gui/live/snapshots.h"
+#include "gui/live/recorder.h"
 #include "gui/widgets/banner.h"
 #include "gui/window/canvas.h"
 #include "gui/window/status_line.h"
@@ -68,10 +68,10 @@ private Q_SLOTS:
         QTRY_VERIFY(live.backgroundShown());
         QTRY_COMPARE(int(live.window().live().statistics().matteFailures), 1);
         QVERIFY(live.backgroundShown());
-        live.window().snapshots().takeCutout({});
+        live.window().recorder().takeCutout({});
         QVERIFY(live.base.hasError() && live.base.banner().contains("no picture yet"));
         live.press(Qt::Key_F8);
-        live.window().snapshots().takeCutout({});
+        live.window().recorder().takeCutout({});
         QVERIFY(live.base.banner().contains("You are hidden"));
         live.press(Qt::Key_F8);
         live.script.matteFault = MatteFault::none;
@@ -99,7 +99,7 @@ private Q_SLOTS:
         QTRY_VERIFY(live.base.hasError());
         QVERIFY(live.base.banner().contains("suddenly covers the whole picture"));
         QCOMPARE(live.shown(), good);
-        const auto report = QJsonDocument::fromJson(toJson(live.window().report())).object();
+        const auto report = QJsonDocument::fromJson(toJson(live.window().liveControl().report())).object();
         QCOMPARE(report["frames"]["mattesRefused"].toInt(), 1);
         QVERIFY(report["frames"]["matteLosses"].toString().contains("hardly changed: 1"));
         live.press(Qt::Key_Space);
@@ -265,7 +265,7 @@ private Q_SLOTS:
         params.background.color = {200, 20, 20};
         live.feed.refuse("The camera is used by another program: close it.");
         live.window().document().edit(params, ParamControl::color);
-        live.window().goLive("test:person:640x480");
+        live.window().liveControl().play("test:person:640x480");
         QTRY_VERIFY(live.base.hasError());
         QTRY_COMPARE(live.shown(), QColor(200, 20, 20));
         QVERIFY(live.window().live().status().source.name.empty());
@@ -318,7 +318,7 @@ private Q_SLOTS:
         live.script.failMaking = true;
         live.press(Qt::Key_Space);
         QTRY_VERIFY(live.base.hasError());
-        live.window().goLive("test:person");
+        live.window().liveControl().play("test:person");
         QTRY_VERIFY(live.base.hasError());  // though it is the same sentence
         live.press(Qt::Key_Space);
         live.press(Qt::Key_Escape);
@@ -336,7 +336,7 @@ private Q_SLOTS:
         live.base.startup.open = LiveSession::openNamed;
         live.base.restart();
         const QString file = writeText(live.base.folder / "clip.mp4", "none");
-        live.window().goLive(file);
+        live.window().liveControl().play(file);
         QTRY_VERIFY(live.base.hasError());
         QVERIFY(live.base.banner().contains("clip.mp4"));
         QVERIFY(!live.window().live().isOn());  // it will not come back by itself
@@ -359,7 +359,7 @@ private Q_SLOTS:
         const CameraLight& light = live.window().canvas().light();
         live.press(Qt::Key_Space);
         QTRY_VERIFY(light.text().contains("Camera on"));
-        live.window().goLive("test:person");
+        live.window().liveControl().play("test:person");
         QVERIFY(light.isVisible() && light.text().contains("Camera on"));
         closed.set_value();
         QTRY_VERIFY(light.isVisible() && !light.text().contains("Camera on"));

@@ -19,10 +19,11 @@ Background behind() {
 
 }  // namespace
 
-LiveFixture::LiveFixture(const MakeLiveEngines& liveEngines)
+LiveFixture::LiveFixture(const MakeLiveEngines& liveEngines, const EnginePicker::EnginesFor& enginesFor)
     : base({},
            {.background = behind(),
             .makeLiveEngines = liveEngines ? liveEngines : [this] { return scriptedEngine(script); },
+            .enginesFor = enginesFor,
             .open = [this](const SourceSpec&, const CaptureSettings&, const std::stop_token&) { return feed.open(); },
             .watchCameras = false}) {
     window().setMode(Mode::live);

@@ -11,7 +11,7 @@ constexpr Rgb kBehind{12, 34, 56};  ///< the fixture's background: what is seen 
 
 struct LiveFixture {
     /// With a factory of its own, `script` stays unused.
-    explicit LiveFixture(const MakeLiveEngines& liveEngines = {});
+    explicit LiveFixture(const MakeLiveEngines& liveEngines = {}, const EnginePicker::EnginesFor& enginesFor = {});
     ~LiveFixture();
     LiveFixture(const LiveFixture&) = delete;
     LiveFixture& operator=(const LiveFixture&) = delete;

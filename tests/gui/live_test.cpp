@@ -18,9 +18,8 @@
 #include "gui/live/live_page.h"
 #include "gui/live/source_picker.h"
 #include "gui/panels/gallery.h"
-#include "gui/panels/live_group.h"
 #include "gui/panels/params_panel.h"
-#include "gui/panels/person_group.h"
+#include "gui/photo/photo_control.h"
 #include "gui/timing/timing_overlay.h"
 #include "gui/widgets/slider_row.h"
 #include "gui/widgets/toggle.h"
@@ -95,7 +94,7 @@ private Q_SLOTS:
         LiveFixture live;
         live.window().setMode(Mode::photo);
         live.base.open();
-        live.window().panel().threshold().slider().setValue(40);
+        live.window().panel().slider(ParamControl::threshold).slider().setValue(40);
         const QColor photo = live.shown();
         live.press(Qt::Key_L, Qt::ControlModifier);
         live.showNext();
@@ -115,7 +114,7 @@ private Q_SLOTS:
         MainWindow& window = live.window();
         window.setMode(Mode::photo);
         live.base.log.cutOut.close();
-        window.openPhoto(PhotoSource::fromFile(live.base.photo));
+        window.photos().open(PhotoSource::fromFile(live.base.photo));
         QTRY_COMPARE(live.base.log.cutOuts.load(), 1);
         live.press(Qt::Key_L, Qt::ControlModifier);
         live.showNext();
@@ -139,20 +138,19 @@ private Q_SLOTS:
     void everyControlReachesTheParamsAndCanBeUndone() {
         LiveFixture live;
         live.start();
-        LiveGroup& group = live.window().panel().live();
-        PersonGroup& person = live.window().panel().person();
+        ParamsPanel& panel = live.window().panel();
         const auto params = [&] { return live.window().document().params(); };
         const CompositeParams before = params();
         QVERIFY(before.transform.mirrored);  // a camera is a mirror
-        QTest::mouseClick(&group.mirror(), Qt::LeftButton);
-        QTest::mouseClick(&group.smallRegions(), Qt::LeftButton);
-        QTest::mouseClick(&group.nearest(), Qt::LeftButton);
-        QTest::mouseClick(&group.detail(), Qt::LeftButton);
-        group.temporalSmoothing().slider().setValue(20);
-        person.lightWrap().slider().setValue(35);
-        person.scale().slider().setValue(150);
-        person.across().slider().setValue(-25);
-        person.down().slider().setValue(10);
+        QTest::mouseClick(&panel.toggle(ParamControl::mirror), Qt::LeftButton);
+        QTest::mouseClick(&panel.toggle(ParamControl::smallRegions), Qt::LeftButton);
+        QTest::mouseClick(&panel.toggle(ParamControl::nearest), Qt::LeftButton);
+        QTest::mouseClick(&panel.toggle(ParamControl::detail), Qt::LeftButton);
+        panel.slider(ParamControl::temporalSmoothing).slider().setValue(20);
+        panel.slider(ParamControl::lightWrap).slider().setValue(35);
+        panel.slider(ParamControl::scale).slider().setValue(150);
+        panel.slider(ParamControl::across).slider().setValue(-25);
+        panel.slider(ParamControl::down).slider().setValue(10);
         QVERIFY(!params().transform.mirrored && !params().removeSmallRegions && params().nearestOnly &&
                 params().fineDetail);
         QCOMPARE(params().temporalSmoothing, 0.2F);
@@ -162,12 +160,12 @@ private Q_SLOTS:
         QCOMPARE(params().transform.y, 0.1F);
         while (live.window().document().undoStack().canUndo()) live.press(Qt::Key_Z, Qt::ControlModifier);
         QVERIFY(params() == before);
-        QVERIFY(group.mirror().isChecked() && person.scale().value() == 100);
+        QVERIFY(panel.toggle(ParamControl::mirror).isChecked() && panel.slider(ParamControl::scale).value() == 100);
     }
 
     void fineDetailIsOfferedByTheEngineThatRuns() {
         LiveFixture live;
-        Toggle& detail = live.window().panel().live().detail();
+        Toggle& detail = live.window().panel().toggle(ParamControl::detail);
         QVERIFY(detail.isEnabled());
         live.script.fineDetail = false;
         live.start();
@@ -197,7 +195,7 @@ private Q_SLOTS:
         QVERIFY(params().lightWrap > 0);
         live.press(Qt::Key_W);
         QCOMPARE(params().lightWrap, 0.0F);
-        live.window().panel().person().scale().slider().setValue(200);
+        live.window().panel().slider(ParamControl::scale).slider().setValue(200);
         live.press(Qt::Key_R);
         QCOMPARE(params().transform.scale, 1.0F);
         QCOMPARE(params().transform.mirrored, before.transform.mirrored);
@@ -290,7 +288,7 @@ private Q_SLOTS:
 
     void thePasswordOfAnAddressIsKeptAndNotShown() {
         LiveFixture live;
-        live.window().goLive("rtsp://me:secret@camera.local/stream");
+        live.window().liveControl().play("rtsp://me:secret@camera.local/stream");
         QCOMPARE(live.window().settings().live.source.spec.name, "rtsp://me:secret@camera.local/stream");
         const SourcePicker& picker = live.window().bars().sources();
         QVERIFY(picker.toolTip().contains("rtsp://camera.local/stream"));
@@ -326,7 +324,7 @@ private Q_SLOTS:
         LiveFixture live;
         live.start();
         const int opened = live.feed.opened();
-        live.window().goLive("test:person:640x480");
+        live.window().liveControl().play("test:person:640x480");
         QTRY_COMPARE(live.feed.opened(), opened + 1);
         QVERIFY(live.window().live().isOn());
         QTRY_VERIFY(!live.window().canvas().light().text().contains("Camera on"));  // what plays is no camera
@@ -358,7 +356,7 @@ private Q_SLOTS:
         auto* gallery = live.window().findChild<Gallery*>();
         click(Background::Kind::image);  // asks nothing, and changes nothing yet
         QVERIFY(gallery->isVisible());
-        panel.threshold().slider().setValue(40);
+        panel.slider(ParamControl::threshold).slider().setValue(40);
         QVERIFY(gallery->isVisible() && live.window().document().params().background == before);
         click(before.kind);
         QVERIFY(!gallery->isVisible() && panel.kinds().checkedId() == int(before.kind));
@@ -431,7 +429,7 @@ private Q_SLOTS:
         LiveFixture live;
         const auto mirrored = [&] { return live.window().document().params().transform.mirrored; };
         const LiveSettings& settings = live.window().settings().live;
-        live.window().panel().threshold().slider().setValue(40);  // in front of a camera
+        live.window().panel().slider(ParamControl::threshold).slider().setValue(40);  // in front of a camera
         live.window().liveControl().choose(testPerson());
         live.press(Qt::Key_Z, Qt::ControlModifier);
         QVERIFY(!mirrored() && !settings.mirrorOthers);
@@ -473,7 +471,7 @@ private Q_SLOTS:
     void whatIsResetAtAPhotoAndUndoneLiveLeavesTheMirror() {
         LiveFixture live;  // in front of a camera
         live.window().setMode(Mode::photo);
-        live.window().panel().threshold().slider().setValue(40);
+        live.window().panel().slider(ParamControl::threshold).slider().setValue(40);
         live.window().liveControl().choose(testPerson());
         live.window().actions()[ActionId::resetParams]->trigger();
         live.window().setMode(Mode::live);

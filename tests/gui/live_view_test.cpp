@@ -24,7 +24,7 @@
 #include "gui/live/camera_light.h"
 #include "gui/live/live_control.h"
 #include "gui/live/live_page.h"
-#include "gui/live/snapshots.h"
+#include "gui/live/recorder.h"
 #include "gui/panels/params_panel.h"
 #include "gui/timing/timing_chart.h"
 #include "gui/timing/timing_overlay.h"
@@ -77,7 +77,7 @@ private Q_SLOTS:
         live.start();
         live.showNext();
         QCOMPARE(live.script.rateSteps.load(), 0);  // never before
-        const auto details = [&] { return layerDetails(live.window().report().statistics, 1).join(' '); };
+        const auto details = [&] { return layerDetails(live.window().liveControl().report().statistics, 1).join(' '); };
         live.press(Qt::Key_F3);
         live.showNext();
         QTRY_VERIFY(details().contains("of the hardware's limit"));
@@ -85,7 +85,7 @@ private Q_SLOTS:
         // The head's 10 flops and 5 bytes at a million a second each: 0.01 ms of its 0.5.
         QVERIFY2(details().contains("2.0 % of the hardware's limit"), qPrintable(details()));
         QVERIFY(details().contains("4 -> 1") && details().contains("loop") && details().contains("GFLOP/s"));
-        QVERIFY(limitText(live.window().report().statistics).contains("GFLOP/s"));
+        QVERIFY(limitText(live.window().liveControl().report().statistics).contains("GFLOP/s"));
         live.press(Qt::Key_F3);
         live.press(Qt::Key_F3);
         live.showNext();
@@ -298,13 +298,13 @@ private Q_SLOTS:
         connect(&live.window().live(), &LiveSession::pictureChanged, &live.window(),
                 [&](const LiveSession::Live& shown) { seenThrough |= shown->picture->image()->row(0)[3] != 255; });
         const QString folder = QString::fromStdString((live.base.folder / "").string());
-        Snapshots& snapshots = live.window().snapshots();
-        QSignalSpy saved(&snapshots, &Snapshots::saved);
+        Recorder& recorder = live.window().recorder();
+        QSignalSpy saved(&recorder, &Recorder::saved);
         for (int i = 1; i <= 5; ++i) {
             live.script.take.close();  // so that frames are under way
             live.feed.push();
             live.feed.push();
-            snapshots.takeCutout(folder);
+            recorder.takeCutout(folder);
             live.feed.push();
             live.script.take.open();
             QTRY_COMPARE(saved.count(), i);
@@ -321,9 +321,9 @@ private Q_SLOTS:
         live.start();
         live.script.take.close();
         const QString folder = QString::fromStdString((live.base.folder / "").string());
-        QSignalSpy saved(&live.window().snapshots(), &Snapshots::saved);
-        QSignalSpy failed(&live.window().snapshots(), &Snapshots::failed);
-        live.window().snapshots().takeCutout(folder);
+        QSignalSpy saved(&live.window().recorder(), &Recorder::saved);
+        QSignalSpy failed(&live.window().recorder(), &Recorder::failed);
+        live.window().recorder().takeCutout(folder);
         QTRY_COMPARE(live.script.submitted.load(), 2);  // the cut-out is under way
         live.press(Qt::Key_F8);
         QTRY_COMPARE(failed.count(), 1);
@@ -400,12 +400,12 @@ private Q_SLOTS:
         LiveFixture live(fakeEngine(log));
         live.start();
         const QString folder = QString::fromStdString((live.base.folder / "").string());
-        Snapshots& snapshots = live.window().snapshots();
-        QSignalSpy saved(&snapshots, &Snapshots::saved);
-        snapshots.take(folder);
+        Recorder& recorder = live.window().recorder();
+        QSignalSpy saved(&recorder, &Recorder::saved);
+        recorder.takeSnapshot(folder);
         QTRY_COMPARE(saved.count(), 1);
         QCOMPARE(QImage(saved[0][0].toString()).pixelColor(5, 5), QColor(kBehind.r, kBehind.g, kBehind.b));
-        snapshots.takeCutout(folder);
+        recorder.takeCutout(folder);
         QTRY_COMPARE(saved.count(), 2);
         QCOMPARE(QImage(saved[1][0].toString()).pixelColor(5, 5).alpha(), 128);
         live.showNext();
@@ -423,9 +423,9 @@ private Q_SLOTS:
         live.press(Qt::Key_Space);
         QVERIFY(!actions[ActionId::snapshot]->isEnabled() && !actions[ActionId::snapshotCutout]->isEnabled());
         QVERIFY(!live.window().live().newest());
-        live.window().snapshots().take(QString::fromStdString(live.base.folder.path().string()));
+        live.window().recorder().takeSnapshot(QString::fromStdString(live.base.folder.path().string()));
         QVERIFY(live.base.hasError() && live.base.banner().contains("start the camera first"));
-        live.window().panel().threshold().slider().setValue(40);
+        live.window().panel().slider(ParamControl::threshold).slider().setValue(40);
         live.start();
         QCOMPARE(live.script.submitted.load(), submitted + 1);  // the last frame was not looked at again
     }
@@ -433,9 +433,9 @@ private Q_SLOTS:
     void snapshotsTakenAtOnceDoNotOverwriteEachOther() {
         LiveFixture live;
         live.start();
-        Snapshots& snapshots = live.window().snapshots();
-        QSignalSpy saved(&snapshots, &Snapshots::saved);
-        for (int i = 0; i < 3; ++i) snapshots.take(QString::fromStdString(live.base.folder.path().string()));
+        Recorder& recorder = live.window().recorder();
+        QSignalSpy saved(&recorder, &Recorder::saved);
+        for (int i = 0; i < 3; ++i) recorder.takeSnapshot(QString::fromStdString(live.base.folder.path().string()));
         QTRY_COMPARE(saved.count(), 3);
         QSet<QString> files;
         for (const auto& arguments : saved) files.insert(arguments[0].toString());

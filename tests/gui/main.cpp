@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
                                               {"Live", matte::test::runLiveTests},
                                               {"LiveFault", matte::test::runLiveFaultTests},
                                               {"LiveView", matte::test::runLiveViewTests},
+                                              {"EngineSwitch", matte::test::runEngineSwitchTests},
                                               {"Implementation", matte::test::runImplementationTests},
                                               {"Profile", matte::test::runProfileTests},
                                               {"Leak", matte::test::runLeakTests},

@@ -11,6 +11,7 @@
 
 #include "gui/live/profiles.h"
 #include "gui/panels/params_panel.h"
+#include "gui/photo/background_chooser.h"
 #include "gui/widgets/slider_row.h"
 #include "gui/widgets/toggle.h"
 #include "tests/gui/groups.h"
@@ -39,7 +40,7 @@ void dragSlider(QSlider& slider, const std::vector<int>& values) {
 
 /// Matte was started again after its background picture sea.png went away, and has said so.
 void loseBackground(WindowFixture& fixture) {
-    fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}));
+    fixture.window->backgrounds().choose(writePhoto(fixture.folder / "sea.png", {9, 9}));
     QTRY_VERIFY(fixture.window->document().params().background.image != nullptr);
     std::filesystem::remove(fixture.folder / "sea.png");
     fixture.restart();
@@ -75,7 +76,7 @@ private Q_SLOTS:
         WindowFixture fixture;
         fixture.open();
         const int before = fixture.log.composites;
-        SliderRow& strength = fixture.window->panel().blurStrength();
+        SliderRow& strength = fixture.window->panel().slider(ParamControl::blurStrength);
         const auto shows = [&fixture](int value) { return fixture.shownColor() == QColor(value, value, value); };
         dragSlider(strength.slider(), {55, 60, 70, 80});
         const int high = strength.value();
@@ -102,9 +103,9 @@ private Q_SLOTS:
         WindowFixture fixture;
         fixture.open();
         ParamsPanel& panel = fixture.window->panel();
-        panel.threshold().slider().setValue(30);
-        panel.softness().slider().setValue(10);
-        QTest::mouseClick(&panel.decontaminate(), Qt::LeftButton);
+        panel.slider(ParamControl::threshold).slider().setValue(30);
+        panel.slider(ParamControl::softness).slider().setValue(10);
+        QTest::mouseClick(&panel.toggle(ParamControl::decontaminate), Qt::LeftButton);
         panel.kinds().button(int(Background::Kind::color))->click();
         const CompositeParams& params = fixture.window->document().params();
         QCOMPARE(params.threshold, 0.3F);
@@ -113,17 +114,17 @@ private Q_SLOTS:
         QTRY_COMPARE(fixture.shownColor(), QColor(0, 177, 64));
         fixture.window->actions()[ActionId::resetParams]->trigger();
         QVERIFY(params == CompositeParams{});
-        QCOMPARE(panel.threshold().value(), 50);
+        QCOMPARE(panel.slider(ParamControl::threshold).value(), 50);
         fixture.window->document().undo();
-        QCOMPARE(panel.softness().value(), 10);
+        QCOMPARE(panel.slider(ParamControl::softness).value(), 10);
     }
 
     void aBackgroundPictureIsReadAndUndone() {
         WindowFixture fixture;
         fixture.open();
-        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}, {1, 99, 120}));
+        fixture.window->backgrounds().choose(writePhoto(fixture.folder / "sea.png", {9, 9}, {1, 99, 120}));
         QTRY_COMPARE(fixture.shownColor(), QColor(1, 99, 120));
-        fixture.window->setBackgroundPicture(writeText(fixture.folder / "bad.png", "x"));
+        fixture.window->backgrounds().choose(writeText(fixture.folder / "bad.png", "x"));
         QTRY_VERIFY(fixture.hasError());
         QVERIFY(fixture.window->document().params().background.imagePath.ends_with("sea.png"));
         fixture.window->document().undo();
@@ -134,33 +135,34 @@ private Q_SLOTS:
         WindowFixture fixture;
         fixture.open();
         ParamsPanel& panel = fixture.window->panel();
-        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "tower.png", {9, 90}));
-        QTRY_VERIFY(panel.position().isVisible());
+        fixture.window->backgrounds().choose(writePhoto(fixture.folder / "tower.png", {9, 90}));
+        QTRY_VERIFY(panel.slider(ParamControl::picturePosition).isVisible());
         const Background& background = fixture.window->document().params().background;
-        QCOMPARE(panel.position().value(), 50);
-        panel.position().slider().setValue(100);
+        QCOMPARE(panel.slider(ParamControl::picturePosition).value(), 50);
+        panel.slider(ParamControl::picturePosition).slider().setValue(100);
         QCOMPARE(background.position, 1.0F);
         fixture.window->document().undo();
-        QCOMPARE(panel.position().value(), 50);
+        QCOMPARE(panel.slider(ParamControl::picturePosition).value(), 50);
         panel.placements().button(int(Placement::stretch))->click();
         QCOMPARE(background.placement, Placement::stretch);
-        QVERIFY2(!panel.position().isEnabled(), "a stretched picture has nowhere else to lie");
+        QVERIFY2(!panel.slider(ParamControl::picturePosition).isEnabled(),
+                 "a stretched picture has nowhere else to lie");
     }
 
     void theParamsAndTheWindowComeBack() {
         WindowFixture fixture;
         fixture.window->resize(1111, 777);
         fixture.open();
-        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}, {1, 99, 120}));
+        fixture.window->backgrounds().choose(writePhoto(fixture.folder / "sea.png", {9, 9}, {1, 99, 120}));
         QTRY_VERIFY(fixture.window->document().params().background.image != nullptr);
-        fixture.window->panel().threshold().slider().setValue(31);
+        fixture.window->panel().slider(ParamControl::threshold).slider().setValue(31);
         QTest::keyClick(fixture.window.get(), Qt::Key_S);
         QTest::keyClick(fixture.window.get(), Qt::Key_F9);
         fixture.menuAction("Dark")->trigger();
         QVERIFY(fixture.window->palette().color(QPalette::Window).lightness() < 80);
         fixture.restart();
         QCOMPARE(fixture.window->size(), QSize(1111, 777));
-        QCOMPARE(fixture.window->panel().threshold().value(), 31);
+        QCOMPARE(fixture.window->panel().slider(ParamControl::threshold).value(), 31);
         QVERIFY(!fixture.window->panel().isVisible());
         QVERIFY(!fixture.window->actions()[ActionId::split]->isChecked());
         QVERIFY(fixture.menuAction("Dark")->isChecked());
@@ -210,14 +212,14 @@ private Q_SLOTS:
 
     void aPictureThatIsBeingReadAsTheWindowClosesIsRemembered() {
         WindowFixture fixture;
-        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}));
+        fixture.window->backgrounds().choose(writePhoto(fixture.folder / "sea.png", {9, 9}));
         fixture.restart();
         QTRY_VERIFY(fixture.window->document().params().background.image != nullptr);
     }
 
     void aRememberedPictureThatComesLateLeavesANewerChoice() {
         WindowFixture fixture;
-        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}));
+        fixture.window->backgrounds().choose(writePhoto(fixture.folder / "sea.png", {9, 9}));
         QTRY_VERIFY(fixture.window->document().params().background.image != nullptr);
         fixture.window->close();
         fixture.window = std::make_unique<MainWindow>(fakeEngine(fixture.log), *fixture.store, fixture.startup);

@@ -15,6 +15,7 @@
 #include "gui/live/live_control.h"
 #include "gui/live/profiles.h"
 #include "gui/panels/params_panel.h"
+#include "gui/photo/background_chooser.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/live_fixture.h"
 
@@ -222,7 +223,7 @@ private Q_SLOTS:
     void aPictureThatIsGoneIsKeptInAProfile() {
         WindowFixture fixture;
         const QString sea = writePhoto(fixture.folder / "sea.png");
-        fixture.window->setBackgroundPicture(sea);
+        fixture.window->backgrounds().choose(sea);
         QTRY_VERIFY(fixture.window->document().params().background.image != nullptr);
         std::filesystem::remove(sea.toStdString());
         fixture.restart();
@@ -241,7 +242,7 @@ private Q_SLOTS:
         QCOMPARE(kept.placement, Placement::fit);
         QVERIFY((kept.color == Rgb{1, 2, 3}));
         const std::string wall = writePhoto(profile.live.base.folder / "wall.png").toStdString();
-        profile.live.window().setBackgroundPicture(QString::fromStdString(wall));
+        profile.live.window().backgrounds().choose(QString::fromStdString(wall));
         QVERIFY(isPicture(saveProfile(profile.live.window()), wall));
         profile.live.window().panel().kinds().button(int(Background::Kind::blur))->click();
         QVERIFY(saveProfile(profile.live.window()).kind == Background::Kind::blur);
@@ -280,14 +281,14 @@ private Q_SLOTS:
     void ofTwoPicturesTheOneAskedForLastStays() {
         PictureProfile profile;
         const std::string wall = writePhoto(profile.live.base.folder / "wall.png").toStdString();
-        profile.live.window().setBackgroundPicture(QString::fromStdString(wall));
+        profile.live.window().backgrounds().choose(QString::fromStdString(wall));
         profile.apply();
         QTRY_COMPARE(profile.read, 2);
         QVERIFY(profile.shows(profile.sea));
         QCOMPARE(profile.live.window().document().undoStack().count(), 1);
         profile.live.press(Qt::Key_Z, Qt::ControlModifier);
         profile.apply();
-        profile.live.window().setBackgroundPicture(QString::fromStdString(wall));
+        profile.live.window().backgrounds().choose(QString::fromStdString(wall));
         QTRY_COMPARE(profile.read, 4);
         QVERIFY(profile.shows(wall));
     }

@@ -12,6 +12,7 @@
 #include "gui/live/profiles.h"
 #include "gui/panels/params_panel.h"
 #include "gui/panels/picture_well.h"
+#include "gui/photo/background_chooser.h"
 #include "gui/widgets/banner.h"
 #include "gui/window/canvas.h"
 #include "tests/gui/groups.h"
@@ -60,15 +61,15 @@ private Q_SLOTS:
         WindowFixture fixture;
         fixture.open();
         const QString video = videoIn(fixture.folder);
-        fixture.window->setBackgroundPicture(video);
+        fixture.window->backgrounds().choose(video);
         QTRY_VERIFY(isBehind(*fixture.window, video));
         QTRY_COMPARE(frameShown(fixture), 0);
-        fixture.window->setBackgroundPicture(writePhoto(fixture.folder / "sea.png", {9, 9}, {1, 99, 120}));
+        fixture.window->backgrounds().choose(writePhoto(fixture.folder / "sea.png", {9, 9}, {1, 99, 120}));
         QTRY_COMPARE(fixture.shownColor(), QColor(1, 99, 120));
         QVERIFY(!fixture.window->document().params().background.moving);
         fixture.window->document().undo();
         QTRY_COMPARE(frameShown(fixture), 0);
-        fixture.window->setBackgroundPicture(writeText(fixture.folder / "bad.mp4", "no video"));
+        fixture.window->backgrounds().choose(writeText(fixture.folder / "bad.mp4", "no video"));
         QTRY_VERIFY(fixture.hasError());
         QVERIFY(fixture.banner().contains("bad.mp4") && isBehind(*fixture.window, video));
     }
@@ -88,7 +89,7 @@ private Q_SLOTS:
         EngineLog log;
         LiveFixture live(fakeEngine(log));
         live.start();
-        live.window().setBackgroundPicture(videoIn(live.base.folder));
+        live.window().backgrounds().choose(videoIn(live.base.folder));
         std::set<int> seen;
         QTRY_VERIFY((live.showNext(), seen.insert(frameShown(live.base)), seen.contains(1) && seen.contains(4)));
         // The parameters themselves stay as they are: nothing to undo for each frame, nothing to draw anew in the
@@ -103,7 +104,7 @@ private Q_SLOTS:
         EngineLog log;
         LiveFixture live(fakeEngine(log));
         live.start();
-        live.window().setBackgroundPicture(videoIn(live.base.folder));
+        live.window().backgrounds().choose(videoIn(live.base.folder));
         bool later = false;  // the video may have begun again when it is asked a second time
         QTRY_VERIFY((live.showNext(), later = later || frameShown(live.base) > 0));
         live.press(Qt::Key_F8);
@@ -118,7 +119,7 @@ private Q_SLOTS:
         const QString video = videoIn(live.base.folder, "cut.avi", 60);
         const std::filesystem::path path = video.toStdString();
         std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
-        live.window().setBackgroundPicture(video);
+        live.window().backgrounds().choose(video);
         QTRY_VERIFY((live.showNext(), live.base.hasError()));
         QVERIFY(live.base.banner().contains("cut.avi"));
         QVERIFY(frameShown(live.base) >= 0);  // its last good frame
@@ -127,7 +128,7 @@ private Q_SLOTS:
     void itIsRememberedAndKeptInProfiles() {
         LiveFixture live;
         const QString video = videoIn(live.base.folder);
-        live.window().setBackgroundPicture(video);
+        live.window().backgrounds().choose(video);
         QTRY_VERIFY(isBehind(live.window(), video));
         QVERIFY(live.window().profiles().keep({"River", live.window().document().params(), {}}));
         live.base.startup.background.reset();

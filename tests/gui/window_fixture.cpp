@@ -8,6 +8,7 @@
 
 #include <fstream>
 
+#include "gui/photo/photo_control.h"
 #include "gui/widgets/banner.h"
 #include "gui/window/canvas.h"
 #include "gui/window/viewport.h"
@@ -77,7 +78,7 @@ void WindowFixture::showWindow() {
 
 void WindowFixture::open(const QString& path) {
     const int before = log.composites;
-    window->openPhoto(PhotoSource::fromFile(path));
+    window->photos().open(PhotoSource::fromFile(path));
     QTRY_VERIFY(log.composites > before && window->document().photo().path == path);
     QTRY_VERIFY(window->canvas().viewport().splitPosition() >= 0);
 }

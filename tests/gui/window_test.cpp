@@ -17,6 +17,7 @@
 #include <limits>
 
 #include "gui/panels/params_panel.h"
+#include "gui/photo/photo_control.h"
 #include "gui/widgets/banner.h"
 #include "gui/widgets/progress_pill.h"
 #include "gui/widgets/slider_row.h"
@@ -104,7 +105,7 @@ private Q_SLOTS:
         QFETCH(QByteArray, content);
         WindowFixture fixture;
         fixture.open();
-        fixture.window->panel().threshold().slider().setValue(40);
+        fixture.window->panel().slider(ParamControl::threshold).slider().setValue(40);
         const auto image = fixture.window->document().photo().image;
         const auto bad = name.isEmpty() ? QString::fromStdString((fixture.folder / "no such.png").string())
                                         : writeText(fixture.folder / name.toStdString(), content.toStdString());
@@ -124,7 +125,7 @@ private Q_SLOTS:
         WindowFixture fixture;
         fixture.open();
         fixture.log.stallCutOut = true;
-        fixture.window->openPhoto(PhotoSource::fromFile(writePhoto(fixture.folder / "b.png")));
+        fixture.window->photos().open(PhotoSource::fromFile(writePhoto(fixture.folder / "b.png")));
         QTRY_VERIFY(fixture.window->canvas().progress().isVisible());
         QTRY_COMPARE(fixture.log.cutOuts.load(), 2);
         QTest::keyClick(fixture.window.get(), Qt::Key_Escape);
@@ -154,7 +155,7 @@ private Q_SLOTS:
         });
         QTRY_VERIFY(fixture.hasError());
         fixture.window->canvas().banner().dismiss();
-        fixture.window->openPhoto(PhotoSource::fromFile(fixture.photo));
+        fixture.window->photos().open(PhotoSource::fromFile(fixture.photo));
         QTRY_VERIFY(fixture.hasError());
         QVERIFY2(fixture.banner().contains("nan.safetensors"), qPrintable(fixture.banner()));
         QVERIFY(!fixture.window->document().isOpen());
@@ -192,7 +193,7 @@ private Q_SLOTS:
         QTRY_COMPARE(fixture.shownColor(), original);
         next();
         QTRY_COMPARE(fixture.shownColor(), QColor(50, 50, 50));
-        QVERIFY(window.showing() == Showing::result);
+        QVERIFY(window.photos().showing() == Showing::result);
         QTest::keyPress(&window, Qt::Key_O);
         QTRY_COMPARE(fixture.shownColor(), original);
         QTest::keyRelease(&window, Qt::Key_O);
