@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaGlTexture: a GlTexture that a picture in the memory of a CUDA device is copied into without passing the host.
-// Every call: GUI thread, the context it was made in current. No call waits for the GPU.
+// CudaGlTexture: a GlTexture to which pictures in the memory of a CUDA device are copied, not by way of the host. Every
+// call: GUI thread, with the context current in which it was made. No call waits for the GPU.
 //
 //     CudaGlTexture texture(facts);
 //     texture.copyFrom(*picture.device());

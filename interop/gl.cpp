@@ -75,4 +75,14 @@ void checkGl(const char* what) {
                             : " (OpenGL error " + std::to_string(first) + "): update the driver."));
 }
 
+int countGlObjects() {
+    constexpr GLuint kNames = 4096;
+    int count = 0;
+    for (GLuint name = 1; name < kNames; ++name) {
+        count += glIsTexture(name) + glIsBuffer(name) + glIsFramebuffer(name) + glIsRenderbuffer(name) +
+                 glIsSampler(name) + glIsVertexArray(name) + glIsProgram(name) + glIsShader(name);
+    }
+    return count;
+}
+
 }  // namespace matte

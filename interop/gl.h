@@ -26,4 +26,9 @@ GlFacts initializeGl();
 /// not ...". GUI thread, context current.
 void checkGl(const char* what);
 
+/// How many objects OpenGL keeps for this context: textures, buffers, framebuffers, renderbuffers, samplers, vertex
+/// arrays, programs and shaders. Finds those with small names, which every driver gives. Takes about a millisecond. GUI
+/// thread, context current.
+int countGlObjects();
+
 }  // namespace matte

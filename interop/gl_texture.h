@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GlTexture: one picture in graphics memory. Every call: GUI thread, the context it was made in
-// current.
+// GlTexture: one picture in graphics memory. Every call: GUI thread, with the context current in which it was made.
 #pragma once
 
 #include "inference/core/image.h"
@@ -20,9 +19,9 @@ public:
     /// Copies the picture through a pixel buffer. A picture with a side beyond the context's limit is averaged down
     /// first. Throws Error(engine).
     void upload(const ImageView& picture);
-    /// Storage whose contents somebody else writes; its pixels are undefined. Throws Error(engine).
+    /// Storage for CUDA to write; its pixels are undefined. Throws Error(engine).
     void allocate(Size size, PixelFormat format);
-    /// What was written by somebody else is new.
+    /// The storage was written: its mipmaps are out of date.
     void changed() { mipmapped_ = false; }
     /// Makes the smaller copies that shrinking reads; once for each upload, and only where they are needed: a picture
     /// that was made for the view is not shrunk.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ShrunkUpload: live pictures that are drawn smaller than they are, made small on the CPU before they are uploaded.
-// A software renderer takes several times as long to make mipmaps of each and to look them up, on the same processor
-// that makes the pictures. GUI thread, context current.
+// ShrunkUpload: scales live pictures down on the CPU before the upload, for a software renderer: mipmaps would take it
+// several times as long, on the processor that the engine needs. GUI thread, context current.
 #pragma once
 
 #include <memory>
@@ -14,12 +13,12 @@ namespace matte {
 
 class ShrunkUpload {
 public:
-    /// From now on this one is shown; it is uploaded when its size on the screen is known. Null: none is.
+    /// The picture to show. It is uploaded once its size on the screen is known. Null is none.
     void take(std::shared_ptr<const Image> picture);
     /// The newest picture's; empty where there is none.
     [[nodiscard]] Size size() const { return picture_ ? picture_->size() : Size{}; }
-    /// Uploads the newest picture as `size`, where that was not done yet. True when it now has that size pixel for
-    /// pixel; false when it has its own, because shrinking would lose its transparency. Throws Error.
+    /// Uploads the newest picture at `size`, if that was not done yet. Returns false when the texture has the picture's
+    /// own size, because a transparent picture is not scaled. Throws Error.
     bool uploadAs(Size size, GlTexture& texture);
     /// To the graphics driver, of the newest picture.
     [[nodiscard]] std::size_t bytesUp() const { return bytesUp_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The window's questions for files. Each starts in `folder` and leaves the chosen one there; empty when the user
-// thought better of it. GUI thread.
+// The file dialogs of the window. Each starts in `folder`, and stores the chosen folder there. The result is empty when
+// the user cancels. GUI thread.
 #pragma once
 
 #include <QString>
@@ -16,7 +16,7 @@ namespace matte {
 /// An address that a video comes from.
 [[nodiscard]] QString askForAddress(QWidget* parent);
 [[nodiscard]] QString askForStatistics(QWidget* parent, QString& folder);
-/// Which video is to get another background.
+/// The video that is to have another background.
 [[nodiscard]] QString askForVideoToExport(QWidget* parent, QString& folder);
 /// Suggests a name after `video`'s; the extension decides about the form, and is added where it is missing.
 [[nodiscard]] QString askForVideoExport(QWidget* parent, QString& folder, const QString& video, bool transparent);

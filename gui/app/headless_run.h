@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HeadlessRun: the window driven from the command line: it starts the source by itself, ends after so many frames,
-// writes the statistics and the trace, and gives the exit code. GUI thread.
+// HeadlessRun: runs the window by the options of the command line. Starts the source, ends after a number of frames,
+// writes the statistics and the trace, and returns the exit code. GUI thread.
 //
 //     HeadlessRun run(window, {.frames = 600, .statistics = "run.json"});
 //     run.begin();   // ends the event loop with the exit code
@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "gui/live/live_footprint.h"
+#include "gui/live/live_report.h"
 #include "gui/live/live_source.h"
 #include "inference/core/exit_code.h"
 #include "inference/pipeline/trace.h"
@@ -38,11 +38,11 @@ class HeadlessRun : public QObject {
 
 public:
     HeadlessRun(MainWindow& window, AutomationOptions automation, QObject* parent = nullptr);
-    /// A background that was asked for is read before frames are counted; one that is remembered may come later.
+    /// A background of the command line is read before frames are counted; a stored one may come later.
     void begin();
-    /// Writes what is still to be written: the window was closed by hand. The exit code so far.
+    /// Writes the files that are not written yet, after the user has closed the window. Returns the exit code.
     int finish();
-    /// A signal ends it: with a code of its own, unless it was the user's window with no frames to count.
+    /// Ends it after a signal of the system; with kExitInterrupted when frames are counted.
     void interrupt();
 
 Q_SIGNALS:

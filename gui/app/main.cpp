@@ -8,16 +8,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <mutex>
 #include <new>
 
 #include "gui/app/application.h"
 #include "gui/app/command_line.h"
-#include "gui/app/screen_check.h"
-#include "gui/app/termination.h"
 #include "gui/photo/photo_control.h"
 #include "gui/widgets/banner.h"
 #include "gui/window/canvas.h"
-#include "gui/window/drawing_device.h"
 #include "gui/window/main_window.h"
 #include "gui/window/viewport.h"
 #include "inference/backends/create_engine.h"
@@ -27,6 +25,24 @@
 #include "inference/model/read_model.h"
 
 namespace {
+
+/// The GPU that draws the window, so that pictures need not go from one card to another: GlFacts::device, empty while
+/// it is not known. Set by the thread that draws, read by the one that makes the live engine.
+class DrawingDevice {
+public:
+    void set(std::string uuid) {
+        const std::scoped_lock lock(mutex_);
+        uuid_ = std::move(uuid);
+    }
+    [[nodiscard]] std::string uuid() const {
+        const std::scoped_lock lock(mutex_);
+        return uuid_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::string uuid_;
+};
 
 std::shared_ptr<const matte::baselines::Model> loadModel(const std::string& model) {
     return std::make_shared<const matte::baselines::Model>(matte::baselines::Model::load(matte::readModel(model)));
@@ -50,7 +66,7 @@ matte::MakeLiveEngines videoEngines(const matte::CommandLine& line) {
 matte::EnginePicker::EnginesFor liveEngines(
     const matte::CommandLine& line,
     const std::shared_ptr<matte::baselines::ImplementationSwitch>& implementations,
-    const std::shared_ptr<const matte::DrawingDevice>& drawing) {
+    const std::shared_ptr<const DrawingDevice>& drawing) {
     return
         [given = line.engine, implementations, drawing](const matte::EngineChoice& choice) -> matte::MakeLiveEngines {
             return [given, choice, implementations, drawing] {
@@ -130,7 +146,7 @@ int run(int argc, char** argv) {
     QSettings own(QSettings::IniFormat, QSettings::UserScope, "matte", "matte");
     QSettings named(line.config, QSettings::IniFormat);
     const auto implementations = std::make_shared<matte::baselines::ImplementationSwitch>(line.implementation);
-    const auto drawing = std::make_shared<matte::DrawingDevice>();
+    const auto drawing = std::make_shared<DrawingDevice>();
     const matte::EngineChoice engine{line.model.toStdString(), line.engine.precision};
     const auto enginesFor = liveEngines(line, implementations, drawing);
     const matte::Startup startup{.background = line.background,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/app/settings.h"
 
+#include <QColor>
 #include <QCoreApplication>
 #include <QDataStream>
 #include <QDir>
@@ -11,8 +12,8 @@
 
 #include <cstdlib>
 
-#include "gui/app/params_store.h"
 #include "gui/app/stored_values.h"
+#include "inference/core/error.h"
 
 namespace matte {
 namespace {
@@ -23,41 +24,92 @@ QString groupOf(int profile) {
     return QString("%1/%2").arg(kProfiles).arg(profile);
 }
 
-LiveSource loadSource(const StoredValues& from, const LiveSource& fallback) {
-    const QString line = from.text("source");
-    if (line.isEmpty()) return fallback;
+void describe(StoredValues& values, LiveSource& source) {
+    QString line = toText(source);
+    values.text("source", line);
+    if (line.isEmpty()) return;
     bool damaged = false;
-    const LiveSource source = liveSourceFrom(line, &damaged);
-    if (damaged) from.tellDamaged("source");
-    return source;
+    source = liveSourceFrom(line, &damaged);
+    if (damaged) values.tellDamaged("source");
+}
+
+void describe(StoredValues& values, CompositeParams& params) {
+    Background& background = params.background;
+    values.choice("background", background.kind, Background::Kind::transparent);
+    values.number("blur", background.blurStrength, 1, 100);
+    QString color = QColor(background.color.r, background.color.g, background.color.b).name();
+    values.text("color", color);
+    try {
+        background.color = parseColor(color.toStdString());
+    } catch (const Error&) {
+        values.tellDamaged("color");
+    }
+    values.text("image", background.imagePath);
+    values.flag("moving", background.moving);
+    values.choice("placement", background.placement, Placement::stretch);
+    values.number("position", background.position, 0, 1);
+    values.number("threshold", params.threshold, 0, 1);
+    values.number("softness", params.softness, 0, 1);
+    values.flag("decontaminate", params.decontaminate);
+    values.number("lightWrap", params.lightWrap, 0, 1);
+    values.flag("mirrored", params.transform.mirrored);
+    values.number("scale", params.transform.scale, 0.25F, 4);
+    values.number("x", params.transform.x, -1, 1);
+    values.number("y", params.transform.y, -1, 1);
+    values.number("steadiness", params.temporalSmoothing, 0, 1);
+    values.flag("removeSpecks", params.removeSmallRegions);
+    values.flag("nearestOnly", params.nearestOnly);
+    values.flag("fineDetail", params.fineDetail);
+}
+
+/// Version 1 knew photos only; from a later version than ours, what we know is read.
+void describe(StoredValues& values, LiveSettings& live) {
+    values.choice("mode", live.mode, Mode::live);
+    describe(values, live.source);
+    values.flag("mirrorCameras", live.mirrorCameras);
+    values.flag("mirrorOthers", live.mirrorOthers);
+    values.flag("overlay", live.overlayVisible);
+    values.text("snapshotFolder", live.snapshotFolder);
+    values.text("videoFolder", live.videoFolder);
+}
+
+void describe(StoredValues& window, StoredValues& files, Settings& settings) {
+    window.bytes("geometry", settings.geometry);
+    window.flag("panel", settings.panelVisible);
+    window.flag("split", settings.splitVisible);
+    window.choice("theme", settings.theme, ThemeChoice::dark);
+    files.texts("recent", settings.recentFiles, Settings::kMaxRecent);
+    files.text("openFolder", settings.openFolder);
+    files.text("exportFolder", settings.exportFolder);
+    files.text("backgroundFolder", settings.backgroundFolder);
+}
+
+CompositeParams loadParams(StoredValues& values) {
+    CompositeParams params;
+    constexpr int kSofterSince = 3;  // before it, a file without a softness meant a harder edge
+    if (values.version(kSofterSince) < kSofterSince) params.softness = 0.6F;
+    describe(values, params);
+    Background& background = params.background;
+    // Nothing of the room, which a picture hid.
+    if (background.kind == Background::Kind::image && background.imagePath.empty())
+        background.kind = Background::Kind::color;
+    return params;
 }
 
 /// How many there are is not asked: a damaged number would lose them all.
 QList<Profile> loadProfiles(const QSettings& store, QStringList& damaged) {
     QList<Profile> profiles;
     for (int i = 1; i <= LiveSettings::kMaxProfiles; ++i) {
-        const StoredValues from(store, groupOf(i), damaged);
-        if (!from.has("name")) continue;
+        StoredValues values(store, groupOf(i), damaged);
+        if (!values.has("name")) continue;
         const QString unnamed = QCoreApplication::translate("matte::Profiles", "Profile %1").arg(i);
-        const QString name = from.text("name", unnamed);
-        profiles.append({name.isEmpty() ? unnamed : name, loadParams(from), loadSource(from, {})});
+        Profile profile{unnamed, loadParams(values), {}};
+        values.text("name", profile.name);
+        if (profile.name.isEmpty()) profile.name = unnamed;
+        describe(values, profile.source);
+        profiles.append(profile);
     }
     return profiles;
-}
-
-/// Version 1 knew photos only; from a later version than ours, what we know is read.
-LiveSettings loadLive(const QSettings& store, QStringList& damaged) {
-    const StoredValues from(store, "live", damaged);
-    LiveSettings live;
-    live.mode = from.choice("mode", live.mode, Mode::live);
-    live.source = loadSource(from, live.source);
-    live.mirrorCameras = from.flag("mirrorCameras", live.mirrorCameras);
-    live.mirrorOthers = from.flag("mirrorOthers", live.mirrorOthers);
-    live.overlayVisible = from.flag("overlay", live.overlayVisible);
-    live.snapshotFolder = from.text("snapshotFolder");
-    live.videoFolder = from.text("videoFolder");
-    live.profiles = loadProfiles(store, damaged);
-    return live;
 }
 
 /// As QWidget::saveGeometry() writes it, and of no larger a window than there are screens: what is damaged would be
@@ -82,25 +134,6 @@ bool isGeometry(const QByteArray& bytes) {
     return fits(frame) && fits(normal) && fits(inner) && maximized <= 1 && fullScreen <= 1;
 }
 
-void saveLive(QSettings& store, const LiveSettings& live) {
-    store.setValue("live/mode", int(live.mode));
-    store.setValue("live/source", toText(live.source));
-    store.setValue("live/mirrorCameras", live.mirrorCameras);
-    store.setValue("live/mirrorOthers", live.mirrorOthers);
-    store.setValue("live/overlay", live.overlayVisible);
-    store.setValue("live/snapshotFolder", live.snapshotFolder);
-    store.setValue("live/videoFolder", live.videoFolder);
-    store.remove(kProfiles);
-    store.setValue(QString(kProfiles) + "/count", int(live.profiles.size()));
-    for (int i = 1; i <= live.profiles.size(); ++i) {
-        const QString group = groupOf(i);
-        const Profile& profile = live.profiles[i - 1];
-        store.setValue(group + "/name", profile.name);
-        store.setValue(group + "/source", toText(profile.source));
-        saveParams(store, group, profile.params);
-    }
-}
-
 /// Addresses of streams may hold passwords: the file is its owner's alone, also before there is anything in it.
 void makePrivate(const QString& path) {
     constexpr auto owner = QFile::ReadOwner | QFile::WriteOwner;
@@ -123,21 +156,16 @@ void Settings::addRecent(const QString& path) {
 Settings Settings::load(const QSettings& store, QStringList& damaged) {
     Settings settings;
     [[maybe_unused]] const QStringList all = store.allKeys();  // parses all of the file, and so finds broken lines
-    const StoredValues window(store, "window", damaged), files(store, "files", damaged);
-    settings.geometry = window.bytes("geometry");
+    StoredValues window(store, "window", damaged), files(store, "files", damaged), look(store, "look", damaged),
+        live(store, "live", damaged);
+    describe(window, files, settings);
     if (!settings.geometry.isEmpty() && !isGeometry(settings.geometry)) {
         settings.geometry.clear();
         window.tellDamaged("geometry");
     }
-    settings.panelVisible = window.flag("panel", settings.panelVisible);
-    settings.splitVisible = window.flag("split", settings.splitVisible);
-    settings.theme = window.choice("theme", settings.theme, ThemeChoice::dark);
-    settings.recentFiles = files.texts("recent", kMaxRecent);
-    settings.openFolder = files.text("openFolder");
-    settings.exportFolder = files.text("exportFolder");
-    settings.backgroundFolder = files.text("backgroundFolder");
-    settings.params = loadParams({store, "look", damaged});
-    settings.live = loadLive(store, damaged);
+    settings.params = loadParams(look);
+    describe(live, settings.live);
+    settings.live.profiles = loadProfiles(store, damaged);
     if (damaged.isEmpty() && store.status() == QSettings::FormatError)
         damaged.append(QFileInfo(store.fileName()).fileName());
     return settings;
@@ -146,16 +174,20 @@ Settings Settings::load(const QSettings& store, QStringList& damaged) {
 void Settings::save(QSettings& store) const {
     makePrivate(store.fileName());
     store.setValue("version", kVersion);
-    store.setValue("window/geometry", geometry);
-    store.setValue("window/panel", panelVisible);
-    store.setValue("window/split", splitVisible);
-    store.setValue("window/theme", int(theme));
-    store.setValue("files/recent", recentFiles);
-    store.setValue("files/openFolder", openFolder);
-    store.setValue("files/exportFolder", exportFolder);
-    store.setValue("files/backgroundFolder", backgroundFolder);
-    saveParams(store, "look", params);
-    saveLive(store, live);
+    Settings settings = *this;
+    StoredValues window(store, "window"), files(store, "files"), look(store, "look"), ofLive(store, "live");
+    describe(window, files, settings);
+    describe(look, settings.params);
+    describe(ofLive, settings.live);
+    store.remove(kProfiles);
+    store.setValue(QString(kProfiles) + "/count", int(live.profiles.size()));
+    for (int i = 1; i <= live.profiles.size(); ++i) {
+        StoredValues values(store, groupOf(i));
+        Profile& profile = settings.live.profiles[i - 1];
+        values.text("name", profile.name);
+        describe(values, profile.params);
+        describe(values, profile.source);
+    }
 }
 
 }  // namespace matte

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings: what the window remembers from one start to the next, as a plain value. GUI thread.
+// Settings: what the window stores from one session to the next. A plain value. GUI thread.
 #pragma once
 
 #include <QByteArray>
@@ -55,8 +55,8 @@ struct Settings {
     /// Puts `path` first, once.
     void addRecent(const QString& path);
 
-    /// What is missing or damaged is as in a new Settings, or brought within its bounds; `damaged` takes the names of
-    /// what was damaged, such as "window/geometry".
+    /// A value that is missing or damaged has its default, or the nearest allowed value. `damaged` takes the names of
+    /// damaged values, such as "window/geometry".
     static Settings load(const QSettings& store, QStringList& damaged);
     void save(QSettings& store) const;
     bool operator==(const Settings&) const = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SettingsFile: writes the settings soon after they have changed, so that neither a log-out nor a crash loses them. The
-// file is written beside the old one and takes its place once it is whole. GUI thread.
+// SettingsFile: writes the settings soon after a change, so that neither a log-out nor a crash loses them. The file is
+// replaced in one step. GUI thread.
 #pragma once
 
 #include <QObject>
@@ -21,9 +21,9 @@ public:
     /// `now` returns the settings to write, `read` are those in `store`. Where some of them were damaged, the file is
     /// copied first, and written anew.
     SettingsFile(QSettings& store, std::function<Settings()> now, const Settings& read, QStringList damaged);
-    /// Something may have changed: it is written within half a second, if so.
+    /// The settings may have changed: they are compared, and written, within half a second.
     void note();
-    /// Writes at once what was not written yet.
+    /// Writes changes at once.
     void write();
     /// What was damaged, and where the copy is: a sentence, or two.
     [[nodiscard]] QString damage() const;
@@ -31,7 +31,7 @@ public:
     [[nodiscard]] bool hasCopyOfDamaged() const { return hasCopy_; }
 
 Q_SIGNALS:
-    /// Told once, until it succeeds again.
+    /// Emitted once, until writing succeeds again.
     void failed(const QString& sentence);
 
 private:

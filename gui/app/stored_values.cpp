@@ -19,81 +19,102 @@ bool isText(const QString& text) {
 }  // namespace
 
 StoredValues::StoredValues(const QSettings& store, const QString& group, QStringList& damaged)
-    : store_(store), group_(group + '/'), damaged_(damaged) {}
+    : read_(store), group_(group + '/'), damaged_(&damaged) {}
 
-/// QSettings::beginGroup() would change the store, which is only read.
-QVariant StoredValues::value(const char* key) const {
-    return store_.value(group_ + key);
+StoredValues::StoredValues(QSettings& store, const QString& group)
+    : read_(store), written_(&store), group_(group + '/') {}
+
+// QSettings::beginGroup() would change a store that is only read.
+std::optional<QVariant> StoredValues::exchange(const char* key, const QVariant& value) {
+    if (written_) {
+        written_->setValue(group_ + key, value);
+        return std::nullopt;
+    }
+    const QVariant stored = read_.value(group_ + key);
+    return stored.isValid() ? std::optional(stored) : std::nullopt;
+}
+
+void StoredValues::tellDamaged(const char* key) {
+    if (damaged_) damaged_->append(group_ + key);
 }
 
 int StoredValues::version(int newest) const {
     bool ok = false;
-    const int version = store_.value("version", newest).toInt(&ok);
+    const int version = read_.value("version", newest).toInt(&ok);
     return ok ? version : newest;
 }
 
 bool StoredValues::has(const char* key) const {
-    return store_.contains(group_ + key);
+    return read_.contains(group_ + key);
 }
 
-float StoredValues::number(const char* key, float fallback, float least, float most) const {
-    const QVariant stored = value(key);
-    if (!stored.isValid()) return fallback;
+void StoredValues::number(const char* key, float& value, float least, float most) {
+    const auto stored = exchange(key, double(value));
+    if (!stored) return;
     bool ok = false;
-    const float read = stored.toFloat(&ok);
+    const float read = stored->toFloat(&ok);
     const bool finite = ok && std::isfinite(read);
     if (!finite || read < least || read > most) tellDamaged(key);
-    return finite ? std::clamp(read, least, most) : fallback;
+    if (finite) value = std::clamp(read, least, most);
 }
 
-int StoredValues::number(const char* key, int fallback, int most) const {
-    const QVariant stored = value(key);
-    if (!stored.isValid()) return fallback;
+int StoredValues::choice(const char* key, int value, int last) {
+    const auto stored = exchange(key, value);
+    if (!stored) return value;
     bool ok = false;
-    const int read = stored.toInt(&ok);
-    if (ok && read >= 1 && read <= most) return read;
+    const int read = stored->toInt(&ok);
+    if (ok && read >= 1 && read <= last) return read;
     tellDamaged(key);
-    return fallback;
+    return value;
 }
 
-bool StoredValues::flag(const char* key, bool fallback) const {
-    const QVariant stored = value(key);
-    if (!stored.isValid()) return fallback;
-    const QString word = stored.toString();
-    if (word == "true" || word == "1") return true;
-    if (word == "false" || word == "0") return false;
-    tellDamaged(key);
-    return fallback;
-}
-
-QString StoredValues::text(const char* key, const QString& fallback) const {
-    const QVariant stored = value(key);
-    if (!stored.isValid()) return fallback;
-    if (stored.typeId() == QMetaType::QString && isText(stored.toString())) return stored.toString();
-    tellDamaged(key);
-    return fallback;
-}
-
-QStringList StoredValues::texts(const char* key, qsizetype most) const {
-    const QVariant stored = value(key);
-    if (!stored.isValid()) return {};
-    QStringList list;
-    if (stored.typeId() == QMetaType::QString || stored.typeId() == QMetaType::QStringList) {
-        list = stored.toStringList();
-        if (!std::ranges::all_of(list, isText)) tellDamaged(key);
-        list.removeIf([](const QString& text) { return !isText(text) || text.isEmpty(); });
+void StoredValues::flag(const char* key, bool& value) {
+    const auto stored = exchange(key, value);
+    if (!stored) return;
+    const QString word = stored->toString();
+    const bool on = word == "true" || word == "1";
+    if (on || word == "false" || word == "0") {
+        value = on;
     } else {
         tellDamaged(key);
     }
-    return list.mid(0, most);
 }
 
-QByteArray StoredValues::bytes(const char* key) const {
-    const QVariant stored = value(key);
-    if (!stored.isValid()) return {};
-    if (stored.typeId() == QMetaType::QByteArray) return stored.toByteArray();
-    if (!stored.toString().isEmpty()) tellDamaged(key);
-    return {};
+void StoredValues::text(const char* key, QString& value) {
+    const auto stored = exchange(key, value);
+    if (!stored) return;
+    if (stored->typeId() == QMetaType::QString && isText(stored->toString())) {
+        value = stored->toString();
+    } else {
+        tellDamaged(key);
+    }
+}
+
+void StoredValues::text(const char* key, std::string& value) {
+    QString text = QString::fromStdString(value);
+    this->text(key, text);
+    value = text.toStdString();
+}
+
+void StoredValues::texts(const char* key, QStringList& values, qsizetype most) {
+    const auto stored = exchange(key, values);
+    if (!stored) return;
+    QStringList list;
+    const bool isList = stored->typeId() == QMetaType::QString || stored->typeId() == QMetaType::QStringList;
+    if (isList) list = stored->toStringList();
+    if (!isList || !std::ranges::all_of(list, isText)) tellDamaged(key);
+    list.removeIf([](const QString& text) { return !isText(text) || text.isEmpty(); });
+    values = list.mid(0, most);
+}
+
+void StoredValues::bytes(const char* key, QByteArray& value) {
+    const auto stored = exchange(key, value);
+    if (!stored) return;
+    if (stored->typeId() == QMetaType::QByteArray) {
+        value = stored->toByteArray();
+    } else if (!stored->toString().isEmpty()) {
+        tellDamaged(key);
+    }
 }
 
 }  // namespace matte

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// StoredValues: one group of a settings file, read with suspicion. A value that is missing is the fallback. One that is
-// there, and is damaged or of another kind, is the fallback or the nearest allowed one, and its name is kept for
-// whoever tells the user. GUI thread.
+// StoredValues: one group of a settings file, for reading or for writing, so that one description of the values serves
+// both. Nothing that is read is trusted: a value that is missing keeps its default. One that is damaged or of another
+// type keeps its default or becomes the nearest allowed one, and its name is noted. GUI thread.
+//
+//     StoredValues values(store, "look", damaged);   // or (store, "look") to write
+//     values.number("threshold", params.threshold, 0, 1);
 #pragma once
 
 #include <QByteArray>
@@ -9,43 +12,48 @@
 #include <QStringList>
 #include <QVariant>
 
+#include <optional>
+
 class QSettings;
 
 namespace matte {
 
 class StoredValues {
 public:
-    /// Both outlive this; `damaged` takes the names, such as "look/blur".
+    /// Reads. Both outlive this; `damaged` takes the names, such as "look/blur".
     StoredValues(const QSettings& store, const QString& group, QStringList& damaged);
+    /// Writes. `store` outlives this.
+    StoredValues(QSettings& store, const QString& group);
 
-    /// Of the whole file; `newest` where it doesn't say.
+    /// The version of the file, or `newest` where it has none.
     [[nodiscard]] int version(int newest) const;
     [[nodiscard]] bool has(const char* key) const;
-    /// Finite, and brought between `least` and `most`.
-    [[nodiscard]] float number(const char* key, float fallback, float least, float most) const;
-    [[nodiscard]] bool flag(const char* key, bool fallback) const;
-    /// No longer than a path may be, and text throughout.
-    [[nodiscard]] QString text(const char* key, const QString& fallback = {}) const;
-    /// Those that are text, the first `most` of them.
-    [[nodiscard]] QStringList texts(const char* key, qsizetype most) const;
-    [[nodiscard]] QByteArray bytes(const char* key) const;
-    /// An enum that counts from 1 to `last`.
+    /// Finite, between `least` and `most`.
+    void number(const char* key, float& value, float least, float most);
+    void flag(const char* key, bool& value);
+    /// Valid UTF-8, no longer than a path.
+    void text(const char* key, QString& value);
+    void text(const char* key, std::string& value);
+    /// Of a list, the first `most` valid texts.
+    void texts(const char* key, QStringList& values, qsizetype most);
+    void bytes(const char* key, QByteArray& value);
+    /// An enum with the values 1 to `last`.
     template <typename Enum>
-    [[nodiscard]] Enum choice(const char* key, Enum fallback, Enum last) const {
-        const int value = number(key, int(fallback), int(last));
-        return value > 0 ? Enum(value) : fallback;
+    void choice(const char* key, Enum& value, Enum last) {
+        value = Enum(choice(key, int(value), int(last)));
     }
-    /// For a value that only its reader can judge.
-    void tellDamaged(const char* key) const { damaged_.append(group_ + key); }
+    /// Notes a value that only its reader can judge.
+    void tellDamaged(const char* key);
 
 private:
-    [[nodiscard]] QVariant value(const char* key) const;
-    /// 1 to `most`, or the fallback.
-    [[nodiscard]] int number(const char* key, int fallback, int most) const;
+    /// When reading, the value that is there. When writing, writes `value`, and returns nothing.
+    std::optional<QVariant> exchange(const char* key, const QVariant& value);
+    int choice(const char* key, int value, int last);
 
-    const QSettings& store_;
+    const QSettings& read_;
+    QSettings* written_ = nullptr;
     QString group_;
-    QStringList& damaged_;
+    QStringList* damaged_ = nullptr;
 };
 
 }  // namespace matte

@@ -11,7 +11,7 @@ class QDBusVariant;
 
 namespace matte {
 
-/// What the viewport draws itself with.
+/// The colours of the viewport.
 struct CanvasColors {
     QColor surround, checkerLight, checkerDark;
 };

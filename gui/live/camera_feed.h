@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CameraFeed: what live mode shows, sent to a virtual camera for other programs, on a thread of its own: a picture that
-// lies on the GPU is fetched there, and only while somebody watches. GUI thread; its signals come through the event
-// queue.
+// CameraFeed: sends live mode's pictures to a virtual camera for other programs, on a thread of its own. A picture on
+// the GPU is copied to the host there, and only while some program reads from the camera. GUI thread; the signals come
+// through the event queue.
 #pragma once
 
 #include <QObject>
@@ -30,20 +30,20 @@ public:
     explicit CameraFeed(Open open, QObject* parent = nullptr);
     ~CameraFeed() override;
 
-    /// The camera is there a moment later, and started() or failed() says so.
+    /// started() or failed() follows.
     void start();
-    /// It is gone when this returns.
+    /// The camera is closed when this returns.
     void stop();
     [[nodiscard]] bool isOn() const { return thread_.joinable(); }
-    /// Some program reads from the camera, or it can't be told whether one does.
+    /// Some program reads from the camera, or whether one does is not known.
     [[nodiscard]] bool isWatched() const { return isWatched_; }
-    /// From now on this is seen; null: black.
+    /// The picture of the camera from now on; null is black.
     void setPicture(const LiveSession::Live& live);
 
 Q_SIGNALS:
-    /// Under these names other programs list it.
+    /// `names` are those under which other programs list the camera.
     void started(const QStringList& names);
-    /// There is no camera, or no longer.
+    /// The camera can't be opened, or was lost.
     void failed(const QString& sentence);
 
 private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CameraLight: says over the picture that somebody is being filmed, for as long as it may be so, while a lost camera
-// is tried again too. GUI thread.
+// CameraLight: the sign over the picture that a camera may be on, also while a lost one is opened again. GUI thread.
 #pragma once
 
 #include <QWidget>
@@ -12,7 +11,7 @@ class CameraLight : public QWidget {
 
 public:
     explicit CameraLight(QWidget* parent);
-    /// `name` of what is captured; empty puts the light out.
+    /// `name` is the source's; empty turns the light off.
     void showCapturing(const QString& name, bool camera);
     [[nodiscard]] QString text() const { return text_; }
     [[nodiscard]] QSize sizeHint() const override;

@@ -333,6 +333,13 @@ void LiveControl::setCameras(const std::vector<CameraInfo>& cameras) {
     showFacts();
 }
 
+void LiveControl::watchCameras() {
+    const auto show = [this] { setCameras(cameras_->cameras()); };
+    cameras_ =
+        std::make_unique<CameraList>([this, show] { QMetaObject::invokeMethod(this, show, Qt::QueuedConnection); });
+    show();
+}
+
 void LiveControl::showFacts() {
     QList<Fact> facts;
     const auto& cameras = parts_.bars.sources().cameras();

@@ -16,7 +16,7 @@
 #include "gui/live/live_report.h"
 #include "gui/live/live_session.h"
 #include "gui/photo/document.h"
-#include "inference/media/capture/camera.h"
+#include "inference/media/capture/camera_list.h"
 
 namespace matte {
 
@@ -59,6 +59,8 @@ public:
     /// The engine of the photos, until live mode has made its own.
     void showPhotoEngine(const EngineInfo& info);
     void setCameras(const std::vector<CameraInfo>& cameras);
+    /// Follows the system's list of cameras from now on.
+    void watchCameras();
     /// Some program reads from the virtual camera, or whether one does is not known.
     [[nodiscard]] bool isWatched() const { return feed_.isWatched(); }
     [[nodiscard]] EnginePicker& engines() { return engines_; }
@@ -110,6 +112,7 @@ private:
     std::optional<std::string> engineReason_;  ///< EngineInfo's, of live mode's own engine; nothing before it is made
     bool sourceProblem_ = false;               ///< problem_ is of the source
     bool shown_ = false;
+    std::unique_ptr<CameraList> cameras_;  ///< last: it calls until its end
 };
 
 }  // namespace matte

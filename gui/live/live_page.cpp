@@ -22,7 +22,7 @@ constexpr int kMarkSide = 88, kFactIcon = 18, kFactGap = 12, kFactWidth = 440;
 
 LivePage::LivePage(QAction* start, QAction* openVideo, QWidget* parent)
     : QWidget(parent),
-      mark_(new QLabel),
+      mark_(pageIcon(kMarkSide)),
       title_(pageLine({}, "welcomeTitle")),
       source_(pageLine({}, "muted")),
       start_(pageButton(start, glyph("start", QPalette::HighlightedText), tr("Start"), "primary")),
@@ -32,7 +32,6 @@ LivePage::LivePage(QAction* start, QAction* openVideo, QWidget* parent)
     setObjectName("welcome");
     setAttribute(Qt::WA_StyledBackground);
     setAccessibleName(tr("Live"));
-    mark_->setPixmap(QIcon(":/icons/app-128.png").pixmap(QSize(kMarkSide, kMarkSide), devicePixelRatioF()));
     source_->setWordWrap(true);
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(10);

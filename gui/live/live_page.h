@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LivePage: what the canvas shows in live mode while nothing is captured: how to start, and what was found on this
-// computer and what is missing, each with what to do; in a small window as much of it as there is room for. GUI thread.
+// LivePage: the page of live mode while there is no picture. Says how to start, and lists what was found on this
+// computer and what is missing. A small window shows a part of it. GUI thread.
 #pragma once
 
 #include <QList>
@@ -15,7 +15,7 @@ class QPushButton;
 
 namespace matte {
 
-/// Something that was found, or is missing.
+/// A line about a thing that was found, or is missing.
 struct Fact {
     bool good = false;
     QString text;
@@ -27,13 +27,12 @@ class LivePage : public QWidget {
 
 public:
     LivePage(QAction* start, QAction* openVideo, QWidget* parent);
-    /// What is waited for, or what a start would begin with; while something is, there is nothing to click but what is
-    /// in the tool bar.
+    /// The buttons are shown only while the session is off. `name` is the source's.
     void showStage(LiveStage stage, const QString& name);
     void showFacts(const QList<Fact>& facts);
-    /// Nothing is put there: something else lies over so many of the lowest pixels.
+    /// Leaves the lowest `below` pixels free for a widget over the page.
     void keepClear(int below);
-    /// Everything that is written on it, for tests and screen readers.
+    /// All its text, for tests and screen readers.
     [[nodiscard]] QString text() const;
 
 protected:

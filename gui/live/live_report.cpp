@@ -5,6 +5,12 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
 #include "gui/timing/timing_text.h"
 #include "inference/core/atomic_file.h"
 
@@ -115,7 +121,30 @@ QString csvLine(const QString& group, const StageStatistics& stage) {
            '\n';
 }
 
+int entriesOf(const char* folder) {
+    std::error_code error;
+    int count = 0;
+    for (auto entry = std::filesystem::directory_iterator(folder, error);
+         !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+        ++count;
+    }
+    return count;
+}
+
 }  // namespace
+
+Footprint footprintNow(quint64 frame) {
+    Footprint footprint;
+    footprint.frame = frame;
+    qint64 whole = 0, resident = 0;  // pages
+    std::ifstream memory("/proc/self/statm");
+    if (memory >> whole >> resident) footprint.residentBytes = resident * ::sysconf(_SC_PAGESIZE);
+    footprint.threads = entriesOf("/proc/self/task");
+    memory.close();
+    const int open = entriesOf("/proc/self/fd");
+    footprint.fileDescriptors = open > 0 ? open - 1 : 0;  // one is the listing's own
+    return footprint;
+}
 
 QByteArray toJson(const LiveReport& report) {
     const LiveStatistics& statistics = report.statistics;

@@ -1,17 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// LiveReport: everything that the overlay knows of a live run, and its JSON and CSV forms. A plain value; any thread.
+// LiveReport: the figures of a live run, and their JSON and CSV forms. A plain value; any thread.
 #pragma once
 
 #include <QByteArray>
 #include <QString>
 
-#include "gui/live/live_footprint.h"
+#include <cstddef>
+#include <vector>
+
 #include "inference/baselines/live/implementation_switch.h"
 #include "inference/pipeline/pipeline.h"
 
 namespace matte {
 
-/// How pictures reach the screen.
+/// What the program holds of the system at one moment of a run: what grows with the frames is a leak. 0 for what the
+/// system does not tell.
+struct Footprint {
+    quint64 frame = 0;         ///< that many were presented up to then
+    qint64 residentBytes = 0;  ///< memory
+    int threads = 0;
+    int fileDescriptors = 0;
+    int glObjects = 0;  ///< of the viewport's context
+};
+
+/// Without the OpenGL objects. Reads a few files of the system: some tenths of a millisecond. Any thread.
+[[nodiscard]] Footprint footprintNow(quint64 frame);
+
+/// The path of the pictures to the screen.
 struct PresentFacts {
     QString renderer;         ///< the graphics driver's name for its device
     QString path = "upload";  ///< "interop" when pictures stay on the device, or "upload"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LiveSession: the live pipeline as the window sees it: what its threads report arrives here as signals, through the
-// event queue and never faster than the window takes it. No call waits for the engine or the source. GUI thread.
+// LiveSession: the live pipeline for the window. News of its threads arrive as signals through the event queue, at most
+// one event at a time. No call waits for the engine or the source. GUI thread.
 //
 //     LiveSession session(makeEngines);
 //     connect(&session, &LiveSession::pictureChanged, &viewport, &Viewport::setLive);
@@ -19,7 +19,7 @@
 
 namespace matte {
 
-/// How far a run is, for everything in the window that says so: no two parts of it may say different things.
+/// The state of a run, for all parts of the window that show it.
 enum class LiveStage {
     off = 1,  ///< or at its end
     closing,  ///< stopped, and the source is not closed yet

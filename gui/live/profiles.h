@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles: parameters and sources under a name, in the order of their keys. Changes the list only; the window applies
-// what is chosen. GUI thread.
+// Profiles: the list of named parameters and sources, in the order of their keys. The window applies them. GUI thread.
 #pragma once
 
 #include <QObject>
@@ -16,10 +15,10 @@ class Profiles : public QObject {
 
 public:
     explicit Profiles(QList<Profile>& list, QObject* parent = nullptr) : QObject(parent), list_(list) {}
-    /// Keeps it under its name, in place of another of that name. False when there are as many as there are keys.
+    /// Adds a profile, or replaces the one with its name. Returns false when there is no key left.
     bool keep(const Profile& profile);
     void forget(const QString& name);
-    /// Asks for a name; empty when the user thought better of it.
+    /// Returns an empty name when the user cancels.
     [[nodiscard]] QString askForName(QWidget* parent) const;
     [[nodiscard]] QString askWhichToForget(QWidget* parent) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SourcePicker: the tool bar's button that says what is filmed, and the menu to choose it: the cameras by name with
+// SourcePicker: the button in the tool bar with the name of the live source, and the menu of sources: the cameras and
 // their formats, a video, a folder, an address, and the synthetic person for developers. GUI thread.
 #pragma once
 

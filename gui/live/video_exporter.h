@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// VideoExporter: writes a whole video with another background, on a thread and with an engine of its own, one at a
-// time. GUI thread; its signals come through the event queue.
+// VideoExporter: writes a whole video with another background. It has a thread and an engine of its own, and writes one
+// video at a time. GUI thread; the signals come through the event queue.
 //
 //     exporter.begin({"talk.mp4", "new.mp4", params});   // saved(), failed() or cancelled()
 #pragma once
@@ -27,16 +27,16 @@ public:
     /// Cancels, and waits for the frame that is being worked on.
     ~VideoExporter() override;
 
-    /// Nothing happens while another one is being written.
+    /// Does nothing while another video is being written.
     void begin(const VideoExport& job);
-    /// What was written so far goes.
+    /// Removes what was written so far.
     void cancel() { thread_.request_stop(); }
     [[nodiscard]] bool isBusy() const { return busy_; }
 
 Q_SIGNALS:
-    /// `stage` is for people, and empty when there is nothing to wait for; `share` of the work is done, -1: not known.
+    /// `stage` is a text for the user, empty at the end. `share` is that of the work done, 0 to 1; -1: not known.
     void busyChanged(const QString& stage, double share);
-    /// `remark`: what is missing in it, frames, sound or mattes; else empty.
+    /// `remark` says which frames, sound or mattes are missing; empty for none.
     void saved(const QString& path, const QString& remark);
     void failed(const QString& sentence, matte::ErrorCategory category);
     void cancelled();

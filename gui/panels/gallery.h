@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gallery: small pictures of the backgrounds that come with the program, videos among them; a click chooses one. They
-// are read on another thread. GUI thread.
+// Gallery: thumbnails of the backgrounds that come with the program, as buttons. They are read on other threads. GUI
+// thread.
 #pragma once
 
 #include <QWidget>

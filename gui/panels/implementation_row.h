@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ImplementationRow: the timing overlay's row about the baselines: by which implementation the live network runs, a
-// menu with the others, what the network takes and how far its alpha is from the product's; below it, why a slow
-// implementation's input is smaller. GUI thread; never waits for the network.
+// ImplementationRow: the menu of implementations of the live network, in the timing overlay, with the network's time
+// and the difference of its alpha from the product's. A second line says why the input of a slow implementation is
+// smaller. GUI thread; never waits for the network.
 #pragma once
 
 #include <QTimer>
@@ -26,7 +26,7 @@ class ImplementationRow : public QWidget {
 public:
     explicit ImplementationRow(std::shared_ptr<baselines::ImplementationSwitch> implementations,
                                QWidget* parent = nullptr);
-    /// Shows what became of the choice.
+    /// Shows the present status.
     void refresh();
     [[nodiscard]] QMenu& menu() const { return *menu_; }
     [[nodiscard]] const QString& facts() const { return facts_; }
@@ -35,7 +35,7 @@ public:
     [[nodiscard]] QSize sizeHint() const override;
 
 Q_SIGNALS:
-    /// The chosen implementation does not run, and the default goes on.
+    /// The chosen implementation can't run, and the default is used.
     void failed(const QString& sentence);
 
 protected:

@@ -23,4 +23,10 @@ QLabel* pageLine(const QString& text, const char* style) {
     return label;
 }
 
+QLabel* pageIcon(int side) {
+    auto* icon = new QLabel;
+    icon->setPixmap(QIcon(":/icons/app-128.png").pixmap(QSize(side, side), icon->devicePixelRatioF()));
+    return icon;
+}
+
 }  // namespace matte

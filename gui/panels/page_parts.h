@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pages that the canvas shows without a picture are made of. GUI thread.
+// Parts of the welcome page and the live page. GUI thread.
 #pragma once
 
 #include <QString>
@@ -11,9 +11,12 @@ class QPushButton;
 
 namespace matte {
 
-/// Triggers `action`, whose tip and description it has, under a text of its own; `style` names it in the style sheet.
+/// A button that triggers `action` and has its tool tip. `style` is its object name for the style sheet.
 [[nodiscard]] QPushButton* pageButton(QAction* action, const QIcon& icon, const QString& text, const char* style);
 /// A centred line of text.
 [[nodiscard]] QLabel* pageLine(const QString& text, const char* style);
+
+/// The program's icon, `side` logical pixels wide.
+[[nodiscard]] QLabel* pageIcon(int side);
 
 }  // namespace matte

@@ -22,6 +22,7 @@
 #include "gui/widgets/color_row.h"
 #include "gui/widgets/slider_row.h"
 #include "gui/widgets/toggle.h"
+#include "gui/window/actions.h"
 
 namespace matte {
 namespace {
@@ -95,7 +96,7 @@ QWidget* page(std::initializer_list<QWidget*> parts) {
 
 }  // namespace
 
-ParamsPanel::ParamsPanel(Document& document, QAction* reset, QWidget* parent)
+ParamsPanel::ParamsPanel(Document& document, const Actions& actions, QWidget* parent)
     : QScrollArea(parent), document_(document), kinds_(new QButtonGroup(this)), placements_(new QButtonGroup(this)) {
     setObjectName("panel");
     setFrameShape(QFrame::NoFrame);
@@ -113,6 +114,7 @@ ParamsPanel::ParamsPanel(Document& document, QAction* reset, QWidget* parent)
     buildPerson(*column);
     setMode(Mode::photo);
     column->addStretch();
+    QAction* reset = actions[ActionId::resetParams];
     auto* resetButton = new QPushButton(reset->icon(), tr("Reset"));
     resetButton->setObjectName("flat");
     resetButton->setToolTip(reset->toolTip());
@@ -123,6 +125,32 @@ ParamsPanel::ParamsPanel(Document& document, QAction* reset, QWidget* parent)
     connect(&document_, &Document::paramsChanged, this,
             [this](const CompositeParams& params) { showBackground(params.background); });
     showBackground(document_.params().background);
+    connectKeys(actions);
+}
+
+void ParamsPanel::connectKeys(const Actions& actions) {
+    for (const auto& [id, control] :
+         {std::pair(ActionId::mirror, ParamControl::mirror),
+          std::pair(ActionId::smallRegions, ParamControl::smallRegions),
+          std::pair(ActionId::nearest, ParamControl::nearest), std::pair(ActionId::detail, ParamControl::detail),
+          std::pair(ActionId::cleanEdges, ParamControl::decontaminate)}) {
+        connect(actions[id], &QAction::triggered, &toggle(control), &Toggle::toggle);
+    }
+    const auto turns = [&](ActionId id, ParamControl control, float CompositeParams::*strength, float whenOn) {
+        connect(actions[id], &QAction::triggered, this, [this, control, strength, whenOn]() mutable {
+            document_.step(control, [&](CompositeParams& params) {
+                if (params.*strength > 0) whenOn = params.*strength;
+                params.*strength = params.*strength > 0 ? 0 : whenOn;
+            });
+        });
+    };
+    turns(ActionId::temporalSmoothing, ParamControl::temporalSmoothing, &CompositeParams::temporalSmoothing,
+          CompositeParams{}.temporalSmoothing);
+    turns(ActionId::wrap, ParamControl::lightWrap, &CompositeParams::lightWrap, 0.5F);
+    connect(actions[ActionId::resetTransform], &QAction::triggered, this, [this] {
+        document_.step(ParamControl::position,
+                       [](CompositeParams& params) { params.transform = {.mirrored = params.transform.mirrored}; });
+    });
 }
 
 SliderRow* ParamsPanel::addSlider(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ParamsPanel: the controls of the CompositeParams. They change the document, and follow it. GUI thread.
+// ParamsPanel: the controls of the CompositeParams, and their keys. They change the document, and follow it. GUI
+// thread.
 #pragma once
 
 #include <QScrollArea>
@@ -17,6 +18,7 @@ class QVBoxLayout;
 
 namespace matte {
 
+class Actions;
 class ColorRow;
 class PictureWell;
 class SliderRow;
@@ -26,7 +28,7 @@ class ParamsPanel : public QScrollArea {
     Q_OBJECT
 
 public:
-    explicit ParamsPanel(Document& document, QAction* reset, QWidget* parent = nullptr);
+    explicit ParamsPanel(Document& document, const Actions& actions, QWidget* parent = nullptr);
     /// The control of a number.
     [[nodiscard]] SliderRow& slider(ParamControl control) { return *sliders_.at(control); }
     /// The control of what is on or off.
@@ -61,6 +63,7 @@ private:
     void buildEdges(QVBoxLayout& column);
     void buildLive(QVBoxLayout& column);
     void buildPerson(QVBoxLayout& column);
+    void connectKeys(const Actions& actions);
     QWidget* imagePage();
     void chooseKind(Background::Kind kind);
     [[nodiscard]] Background::Kind shownKind() const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PictureWell: shows a picture, or a video's first, small; a click asks for another, a drop gives one. GUI thread.
+// PictureWell: a thumbnail of the background picture, or of a video's first frame. It can be clicked, and takes a
+// dropped file. GUI thread.
 #pragma once
 
 #include <QAbstractButton>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Document: the open photo, its CompositeParams, and the steps by which they came about. GUI thread.
+// Document: the open photo, the CompositeParams and their undo steps. GUI thread.
 #pragma once
 
 #include <QObject>
@@ -11,7 +11,7 @@
 
 namespace matte {
 
-/// Which control changed the parameters: steps of one control that belong to one gesture are undone together.
+/// The control that changed the parameters. Changes by one control in one gesture are one undo step.
 enum class ParamControl {
     background = 1,
     blurStrength,
@@ -36,7 +36,7 @@ enum class ParamControl {
     all
 };
 
-/// The kinds of source whose mirroring is remembered: each has its own.
+/// The kinds of source with a mirror setting of their own.
 enum class MirrorOf { cameras = 1, others };
 
 class Document : public QObject {
@@ -59,19 +59,19 @@ public:
         change(params);
         edit(params, control);
     }
-    /// A step of its own: a switch that was turned, a key that was pressed.
+    /// A step of its own, as by a switch or a key.
     template <typename Change>
     void step(ParamControl control, Change change) {
         finishGesture();
         edit(control, change);
         finishGesture();
     }
-    /// The step that undo() would take back, 0 for none: each has a number of its own, later ones higher.
+    /// The number of the step that undo() would undo; 0 for none. Numbers rise, and none is used twice.
     [[nodiscard]] int lastStep() const;
-    /// Something of a step came late: as if `step`, and what was done since, had had it. False, and nothing done, when
-    /// the step is undone or forgotten. No gesture ends.
+    /// Applies a late change to `step` and to the steps after it. Returns false, and does nothing, when the step is
+    /// undone or forgotten. No gesture ends.
     bool amend(int step, const std::function<void(CompositeParams&)>& change);
-    /// The next edit() is a step of its own: a slider was let go, a dialog closed.
+    /// The next edit() is a step of its own: a slider was released, or a dialog closed.
     void finishGesture() { ++gesture_; }
     void undo();
     void redo();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PhotoSession: everything that takes time, on one worker thread: reading photos, loading the model, cutting out,
-// compositing, exporting. Made and called on the GUI thread; its signals are emitted on the worker thread, so connect
-// them to objects of the GUI thread, where they arrive through the event queue, in order.
+// PhotoSession: the work on photos, on one worker thread: reading, loading the model, cutting out, compositing,
+// exporting. GUI thread. The signals are emitted on the worker thread: connect them to objects of the GUI thread, where
+// they arrive through the event queue, in order.
 //
 //     PhotoSession session([] { return createPhotoEngine(UNet::load(readModel(path)), {}); });
 //     session.open(PhotoSource::fromFile("portrait.jpg"));   // opened(), or failed() and all stays as it was
@@ -48,7 +48,7 @@ struct OpenedPhoto {
     StageTimes times;                      ///< decode, then the engine's stages
 };
 
-/// What the viewport shows right of the split.
+/// The view right of the split.
 enum class Showing { result = 1, matte, onBlack, onWhite, original };
 
 struct RenderRequest {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the overlay's figures are drawn: stages, layers, latency, and one layer's details. Draws only; keeps nothing. GUI
-// thread.
+// The drawing of the timing overlay: stages, layers, latency and the details of one layer. Without state. GUI thread.
 #pragma once
 
 #include <QList>
@@ -22,7 +21,7 @@ struct TimingView {
     const std::vector<std::deque<float>>* history = nullptr;  ///< milliseconds of each layer, oldest first
 };
 
-/// Where the parts lie in an overlay of that size.
+/// The layout of an overlay with that size.
 struct TimingLayout {
     explicit TimingLayout(QSize size);
     QRect summary, stages, layers, latency, details;

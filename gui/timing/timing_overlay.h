@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TimingOverlay: where the time of a frame goes, drawn over the picture. Drawn into a picture of its own a few times a
-// second, so that a video frame costs nothing more. A click on a layer shows its details. GUI thread.
+// TimingOverlay: the times of a frame's stages and layers, over the picture. It is drawn a few times a second into a
+// pixmap, which a video frame reuses. A click on a layer shows its details. GUI thread.
 #pragma once
 
 #include <QPixmap>
@@ -18,11 +18,11 @@ class TimingOverlay : public QWidget {
 
 public:
     explicit TimingOverlay(QWidget* parent);
-    /// Where the figures come from; asked a few times a second while the overlay is shown.
+    /// The source of the figures. It is called a few times a second while the overlay is shown.
     void setReport(std::function<LiveReport()> report) { report_ = std::move(report); }
-    /// Controls in a line of their own below the figures, as high as their sizeHint(); the overlay's from now on.
+    /// Puts controls below the figures, with the height of their sizeHint(). Takes ownership.
     void setFooter(QWidget* footer);
-    /// Goes on from nothing: another source.
+    /// Forgets all figures: the source is another.
     void clear();
     [[nodiscard]] int selected() const { return view_.selected; }
     [[nodiscard]] const OverlayCost& cost() const { return cost_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the overlay says in words and numbers. Any thread.
+// The texts of the timing overlay. Any thread.
 #pragma once
 
 #include <QStringList>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Banner: one sentence over the picture, about what went wrong or was done, that can be closed. GUI thread.
+// Banner: a message over the picture, about an error or a result, that can be closed. GUI thread.
 #pragma once
 
 #include <QFrame>
@@ -17,21 +17,21 @@ public:
     explicit Banner(QWidget* parent);
     /// Stays until it is closed or replaced.
     void showError(const QString& sentence);
-    /// Goes away by itself. With `file`, offers to open its folder.
+    /// Is hidden after some seconds. With `file`, it has a button that opens the folder.
     void showDone(const QString& sentence, const QString& file = {});
-    /// An error that comes back behind everything else that is shown until somebody has closed it.
+    /// An error that is shown again after other messages, until the user has closed it.
     void showUntilClosed(const QString& sentence);
-    /// As showDone(), but stays: of work that took so long that nobody may be there.
+    /// As showDone(), but stays: after long work the user may be away.
     void showResult(const QString& sentence, const QString& file);
     void dismiss();
-    /// As dismiss(), by the user.
+    /// The user closes the message.
     void acknowledge();
     [[nodiscard]] QString text() const;
     [[nodiscard]] bool isError() const { return error_; }
 
 Q_SIGNALS:
     void resized();
-    /// It was seen, and is no longer; text() is still what it said.
+    /// The message is hidden; text() is still its text.
     void closed();
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ColorRow: a few colours to click and a way to any other. GUI thread.
+// ColorRow: buttons for some colours, and a dialog for any other. GUI thread.
 #pragma once
 
 #include <QColor>

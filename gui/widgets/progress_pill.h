@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ProgressPill: what is being waited for, with a way out. GUI thread.
+// ProgressPill: the work in progress, with a button to cancel it. GUI thread.
 #pragma once
 
 #include <QFrame>
@@ -15,8 +15,8 @@ class ProgressPill : public QFrame {
 
 public:
     explicit ProgressPill(QWidget* parent);
-    /// Empty hides it. Appears a moment later, so that quick work does not flicker. `share` of the work is done, 0 to
-    /// 1; below 0: nobody knows.
+    /// An empty stage hides it. It is shown after a moment, so that quick work does not flicker. `share` is that of the
+    /// work done, 0 to 1; below 0: not known.
     void setStage(const QString& stage, double share = -1);
     [[nodiscard]] bool isBusy() const { return busy_; }
 

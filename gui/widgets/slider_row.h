@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SliderRow: a named slider with its value beside it. Tells where one gesture ends, so that a drag can be undone in one
-// step. A double click sets the default. GUI thread.
+// SliderRow: a named slider with its value. Signals the end of a gesture, so that a drag can be undone in one step. A
+// double click sets the default value. GUI thread.
 #pragma once
 
 #include <QTimer>

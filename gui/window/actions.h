@@ -63,13 +63,13 @@ enum class ActionId {
     cancel
 };
 
-/// What decides which actions have something to do.
+/// The state of the window that decides which actions are enabled.
 struct ActionContext {
     Mode mode = Mode::photo;
-    bool photo = false;  ///< one is open
+    bool photo = false;  ///< a photo is open
     bool livePicture = false;
-    bool fineDetail = true;  ///< the live engine can do it
-    bool profiles = false;   ///< there are some
+    bool fineDetail = true;  ///< the live engine supports it
+    bool profiles = false;   ///< at least one
     bool writesVideo = false;
     bool canUndo = false, canRedo = false;
 };
@@ -82,7 +82,7 @@ public:
     [[nodiscard]] QAction* operator[](ActionId id) const { return actions_.at(id); }
     /// In the table's order, for the shortcuts dialog.
     [[nodiscard]] const QList<QAction*>& all() const { return ordered_; }
-    /// Enables what has something to do in this context, and nothing else: no other place enables an action.
+    /// Enables the actions of this context, and disables all others. No other function enables an action.
     void setContext(const ActionContext& context);
 
 private:

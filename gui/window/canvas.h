@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Canvas: the viewport and what lies over it: the welcome or the live page, the banner, the progress, the names beside
-// the split, the camera's light, the mark of a drop. GUI thread.
+// Canvas: the viewport and the widgets over it: the welcome page or the live page, the banner, the progress, the labels
+// beside the split, the camera light and the drop mark. GUI thread.
 #pragma once
 
 #include <QWidget>
@@ -33,20 +33,20 @@ public:
     [[nodiscard]] TimingOverlay& timing() { return *timing_; }
     void hideWelcome();
     void setMode(Mode mode);
-    /// The overlay, which lies over a live picture alone, and only where there is room for it.
+    /// Shows the timing overlay over live pictures, where there is room for it.
     void setTimingWanted(bool wanted);
-    /// In live mode: the picture rather than the page.
+    /// In live mode, shows the picture in place of the page.
     void setLiveShown(bool shown);
     [[nodiscard]] bool liveShown() const { return liveShown_; }
-    /// The person is not shown: said large in live mode, for as long as it is so.
+    /// In live mode, shows a large label while the person is hidden.
     void setPersonHidden(bool hidden);
     [[nodiscard]] bool personHidden() const;
     [[nodiscard]] bool welcoming() const;
     void setDropActive(bool active);
-    /// Named in a corner; empty for the usual one.
+    /// The label of the view in a corner; empty for none.
     void setViewName(const QString& name);
     void setAfterName(const QString& name);
-    /// Lays everything out again: something over the picture has another size.
+    /// Lays the widgets out again, after one of them has changed its size.
     void arrange();
 
 protected:

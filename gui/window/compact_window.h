@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CompactWindow: the main window with nothing but the picture: over the whole screen, or as a small window in a corner
-// that stays above the others. Everything comes back as it was. GUI thread.
+// CompactWindow: reduces the main window to the picture, in full screen or as a small window in a corner that stays
+// above other windows, and restores it. GUI thread.
 #pragma once
 
 #include <QMainWindow>
@@ -11,19 +11,19 @@ class CompactWindow : public QObject {
     Q_OBJECT
 
 public:
-    /// `surround` is what is hidden; `picture`, and what its parent lays over it, moves the small window when it is
-    /// dragged.
+    /// `surround` is hidden. A drag of `picture`, or of the widgets that its parent has over it, moves the small
+    /// window.
     CompactWindow(QMainWindow& window, const QList<QWidget*>& surround, QWidget& picture);
     void setFullScreen(bool on, bool compact);
     void setCorner(bool on);
     [[nodiscard]] bool inCorner() const { return corner_; }
-    /// The geometry to remember: the large window's.
+    /// The geometry of the large window, to be stored.
     [[nodiscard]] QByteArray geometry() const { return corner_ ? geometry_ : window_.saveGeometry(); }
 
 Q_SIGNALS:
-    /// The small window was double-clicked: it is to be large again.
+    /// The small window was double-clicked: the user wants the large one.
     void leaveWanted();
-    /// What surrounds the picture is back.
+    /// The widgets around the picture are shown again.
     void left();
 
 protected:

@@ -14,12 +14,10 @@
 
 #include "gui/app/file_dialogs.h"
 #include "gui/app/settings_file.h"
-#include "gui/live/camera_watch.h"
 #include "gui/live/live_control.h"
 #include "gui/live/profiles.h"
 #include "gui/live/recorder.h"
 #include "gui/live/video_exporter.h"
-#include "gui/panels/param_keys.h"
 #include "gui/panels/params_panel.h"
 #include "gui/photo/background_chooser.h"
 #include "gui/photo/photo_control.h"
@@ -48,7 +46,7 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
       session_(makeEngine),
       bars_(new WindowBars(*this, actions_)),
       canvas_(new Canvas(actions_)),
-      panel_(new ParamsPanel(document_, actions_[ActionId::resetParams])),
+      panel_(new ParamsPanel(document_, actions_)),
       status_(new StatusLine),
       implementations_(startup.implementations),
       live_(startup.makeLiveEngines, startup.open),
@@ -77,7 +75,6 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
         settingsFile_ = std::make_unique<SettingsFile>(
             store, [this] { return settingsNow(); }, settings_, damaged_);
     }
-    new ParamKeys(document_, actions_, this);
     canvas_->viewport().allowInterop(startup.interop);
     arrange();
     connectModes();
@@ -88,11 +85,7 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
     session_.prepare();
     restoreSettings(startup.background);
     connectSettings();
-    if (startup.watchCameras) {
-        auto* watch = new CameraWatch(this);
-        connect(watch, &CameraWatch::changed, liveControl_, &LiveControl::setCameras);
-        watch->tell();
-    }
+    if (startup.watchCameras) liveControl_->watchCameras();
     qApp->installEventFilter(this);
 }
 

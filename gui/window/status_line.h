@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// StatusLine: the photo and how long its stages took, or what is live and how fast, and the engine, with the reason
-// when a better one is not used. GUI thread.
+// StatusLine: the photo and the times of its stages, or the live source and its frame rate; and the engine, with the
+// reason why a better one is not used. GUI thread.
 #pragma once
 
 #include <QStatusBar>
@@ -20,7 +20,7 @@ public:
     void showPhoto(const OpenedPhoto& photo);
     void showComposite(const Rendered& picture);
     void clearPhoto();
-    /// Nothing live yet: what is waited for, or what a start would begin with.
+    /// For live mode without a picture.
     void showStage(LiveStage stage, const LiveSource& source);
     void showLive(const LiveStatus& status, const LiveStatistics& statistics);
     void showEngine(const EngineInfo& info);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ToolRow: the window's tools in one row. In a narrow window it gives way: at first the tools lose their names, then
-// those that are missed least go into a menu at its end, so that a mouse reaches each of them at any width. GUI thread.
+// ToolRow: the tools of the window in one row. In a narrow window the tools first lose their text; then those of low
+// rank move into a menu at the end of the row. GUI thread.
 #pragma once
 
 #include <QWidget>
@@ -21,19 +21,19 @@ class ToolRow : public QWidget {
     Q_OBJECT
 
 public:
-    /// Who leaves the row before whom; `always` stays.
+    /// Tools of a lower rank leave the row first; `always` stays.
     enum class Rank { rule = 1, convenience, shortcut, common, main, always };
 
     explicit ToolRow(QWidget* parent = nullptr);
 
-    /// For `mode`, or for both; in the menu `entry` does what the button does. A button that shows a name beside an
-    /// icon of its own can do without the name; the one that is called "primary" keeps it longest.
+    /// Adds a tool for `mode`, or for both. `entry` is its action in the menu. A button with text beside an icon of its
+    /// own may lose the text; the one with the object name "primary" keeps it longest.
     void add(QToolButton* button, QAction* entry, Rank rank, std::optional<Mode> mode = {});
     void addRule();
     void addStretch();
     void setMode(Mode mode);
 
-    /// With the tools that have left the row, in their order.
+    /// The menu with the tools that have left the row, in their order.
     [[nodiscard]] QMenu& overflow() const { return *overflow_; }
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;

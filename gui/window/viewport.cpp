@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "inference/core/error.h"
-#include "interop/gl_objects.h"
+#include "interop/gl.h"
 
 namespace matte {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Viewport: shows a picture before and after through a Presenter, with zoom, pan and a split that can be dragged; or
-// the newest live picture, without ever waiting for one. Keeps the pictures, so that a lost context is filled again.
+// the newest live picture, for which it never waits. Keeps the pictures, and uploads them again after a lost context.
 // GUI thread.
 #pragma once
 
@@ -25,15 +25,15 @@ public:
     explicit Viewport(QWidget* parent = nullptr);
     ~Viewport() override;
 
-    /// Shows a new photo, fitted; `before` may be a smaller stand-in for a photo of `size`.
+    /// Shows a new photo, fitted. `before` may be a smaller version of the photo, whose size is `size`.
     void setPhoto(std::shared_ptr<const Image> before, Size size);
-    /// Sharper pixels for the photo that is shown, not a new one.
+    /// Replaces the pixels of the present photo by sharper ones.
     void setBefore(std::shared_ptr<const Image> before);
     void setAfter(std::shared_ptr<const Image> after);
 
-    /// Live pictures instead of the photo, which is kept; nothing at all until the first setLive().
+    /// Shows live pictures instead of the photo, which is kept. Shows nothing until the first setLive().
     void setLiveMode(bool live);
-    /// The newest live picture; fitted when it is of another size. Null forgets the one that is shown.
+    /// The newest live picture; fitted when its size is another. Null shows none.
     void setLive(std::shared_ptr<const LivePicture> live);
 
     void setSplitVisible(bool visible);
@@ -61,11 +61,11 @@ public:
 
 Q_SIGNALS:
     void zoomChanged(double zoom);
-    void splitMoved();  ///< or what is seen of the picture beside it
+    void splitMoved();  ///< or the picture beside it
     void failed(const QString& sentence);
-    /// What draws is known, or can't be had: GlFacts::device, empty where that is not told. Again with each context.
+    /// There is a context, and `device` is GlFacts::device; or there can be none, and it is empty. For each context.
     void deviceKnown(const std::string& device);
-    /// A live picture is on the screen for the first time; `ms` is what it took this thread.
+    /// A live picture is on the screen for the first time. `ms` is the time that this thread took for it.
     void livePresented(const std::shared_ptr<const matte::LivePicture>& live, double ms);
     // The person was dragged with Shift held, in widths and heights of the picture, or scaled with Shift and the wheel.
     void personDragged(QPointF by);

@@ -19,20 +19,6 @@ namespace {
 
 constexpr int kMarkSide = 104, kLeastMargin = 16;
 
-/// A portrait whose right half stands before a checkerboard: what the program does, in one mark.
-class Mark : public QWidget {
-public:
-    explicit Mark(QWidget* parent = nullptr) : QWidget(parent) { setFixedSize(kMarkSide, kMarkSide); }
-
-protected:
-    void paintEvent(QPaintEvent*) override {
-        QPainter painter(this);
-        painter.setRenderHint(QPainter::Antialiasing);
-        painter.drawPixmap(rect(),
-                           QIcon(":/icons/app-128.png").pixmap(QSize(kMarkSide, kMarkSide), devicePixelRatioF()));
-    }
-};
-
 QLabel* wrappedLine(const QString& text) {
     QLabel* line = pageLine(text, "muted");
     line->setWordWrap(true);
@@ -53,7 +39,7 @@ Welcome::Welcome(const Actions& actions, QWidget* parent) : QWidget(parent) {
           pageButton(actions[ActionId::liveMode], glyph("camera"), tr("Go Live"), "")}) {
         buttons_->addWidget(button);
     }
-    auto* mark = new Mark;
+    QLabel* mark = pageIcon(kMarkSide);
     QLabel* promise = wrappedLine(tr("The person stays. What is behind them is up to you."));
     QLabel* hint = wrappedLine(tr("Ctrl+V pastes a picture. Nothing leaves this computer."));
     ornaments_ = {mark, hint, promise};

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "gui/app/application.h"
 #include "gui/app/command_line.h"
-#include "gui/app/screen_check.h"
 #include "gui/app/settings.h"
 #include "gui/photo/document.h"
 #include "gui/window/view_transform.h"

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "interop/gl_objects.h"
+#include "interop/gl.h"
 #include "interop/presenter.h"
 #include "tests/interop/egl_context.h"
 
