@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/panels/implementation_row.h"
 
-#include <QActionGroup>
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QMenu>
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "gui/widgets/choice_menu.h"
 #include "inference/core/thread.h"
 
 namespace matte {
@@ -68,7 +67,7 @@ ImplementationRow::ImplementationRow(std::shared_ptr<baselines::ImplementationSw
     : QWidget(parent),
       implementations_(std::move(implementations)),
       button_(new QToolButton(this)),
-      menu_(new QMenu(this)),
+      menu_(new ChoiceMenu({}, this)),
       label_(new QLabel(this)),
       noteLabel_(new QLabel(this)) {
     setObjectName("implementationRow");
@@ -87,6 +86,11 @@ ImplementationRow::ImplementationRow(std::shared_ptr<baselines::ImplementationSw
     for (QLabel* label : {label_, noteLabel_}) label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     menu_->setToolTipsVisible(true);
     connect(menu_, &QMenu::aboutToShow, this, &ImplementationRow::fill);
+    connect(menu_, &ChoiceMenu::chosen, this, [this](const QVariant& name) {
+        const std::string chosen = name.toString().toStdString();
+        implementations_->choose(chosen.empty() ? nullptr : &baselines::networkImplementationNamed(chosen));
+        refresh();
+    });
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
@@ -125,29 +129,18 @@ QSize ImplementationRow::sizeHint() const {
 void ImplementationRow::fill() {
     if (menu_->isEmpty()) {
         const std::vector<std::string> reasons = reasons_.valid() ? reasons_.get() : whyNot();
-        auto* group = new QActionGroup(menu_);
-        const auto add = [&](const Implementation* implementation, const std::string& why) {
-            QAction* action = group->addAction(menu_->addAction(titleOf(implementation)));
-            action->setCheckable(true);
-            action->setEnabled(why.empty());
-            action->setToolTip(why.empty() && implementation ? text(implementation->name) : text(why));
-            action->setData(implementation ? text(implementation->name) : QString());
-            connect(action, &QAction::triggered, this, [this, implementation] {
-                implementations_->choose(implementation);
-                refresh();
-            });
-        };
-        add(nullptr, "");
+        menu_->add(titleOf(nullptr), QString());
         menu_->addSeparator();
         for (std::size_t i = 0; i < reasons.size(); ++i) {
             const Implementation& implementation = baselines::implementations()[i];
-            if (implementation.network) add(&implementation, reasons[i]);
+            if (!implementation.network) continue;
+            QAction* action = menu_->add(titleOf(&implementation), text(implementation.name));
+            action->setEnabled(reasons[i].empty());
+            action->setToolTip(text(reasons[i].empty() ? implementation.name : std::string_view(reasons[i])));
         }
     }
     const Implementation* chosen = implementations_->chosen();
-    for (QAction* action : menu_->actions()) {
-        action->setChecked(!action->isSeparator() && action->data() == (chosen ? text(chosen->name) : QString()));
-    }
+    menu_->setChosen(chosen ? text(chosen->name) : QString());
 }
 
 void ImplementationRow::refresh() {

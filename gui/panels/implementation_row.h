@@ -15,10 +15,11 @@
 #include "inference/baselines/live/implementation_switch.h"
 
 class QLabel;
-class QMenu;
 class QToolButton;
 
 namespace matte {
+
+class ChoiceMenu;
 
 class ImplementationRow : public QWidget {
     Q_OBJECT
@@ -28,7 +29,7 @@ public:
                                QWidget* parent = nullptr);
     /// Shows the present status.
     void refresh();
-    [[nodiscard]] QMenu& menu() const { return *menu_; }
+    [[nodiscard]] ChoiceMenu& menu() const { return *menu_; }
     [[nodiscard]] const QString& facts() const { return facts_; }
     /// Empty when there is nothing to note.
     [[nodiscard]] const QString& note() const { return note_; }
@@ -48,7 +49,7 @@ private:
 
     std::shared_ptr<baselines::ImplementationSwitch> implementations_;
     QToolButton* button_;
-    QMenu* menu_;
+    ChoiceMenu* menu_;
     QLabel *label_, *noteLabel_;
     QTimer timer_;  ///< while the row is shown or an implementation is chosen
     QString facts_, note_, problem_;

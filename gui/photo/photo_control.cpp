@@ -9,6 +9,7 @@
 
 #include "gui/app/file_dialogs.h"
 #include "gui/widgets/banner.h"
+#include "gui/widgets/choice_menu.h"
 #include "gui/widgets/progress_pill.h"
 #include "gui/window/actions.h"
 #include "gui/window/canvas.h"
@@ -87,7 +88,8 @@ void PhotoControl::connectActions(QWidget* window) {
     on(ActionId::copyCutout, [this] { copy(false); });
     on(ActionId::copyPicture, [this] { copy(true); });
     on(ActionId::nextView, [this] { setShowing(Showing(int(showing_) % int(Showing::original) + 1)); });
-    connect(&parts_.bars, &WindowBars::viewChosen, this, &PhotoControl::setShowing);
+    connect(&parts_.bars.views(), &ChoiceMenu::chosen, this,
+            [this](const QVariant& view) { setShowing(Showing(view.toInt())); });
     connect(&parts_.bars, &WindowBars::recentChosen, this,
             [this](const QString& path) { open(PhotoSource::fromFile(path)); });
     connect(&parts_.bars, &WindowBars::recentCleared, this, [this] {

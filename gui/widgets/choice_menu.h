@@ -16,10 +16,11 @@ public:
         : QMenu(title, parent), group_(new QActionGroup(this)) {
         connect(group_, &QActionGroup::triggered, this, [this](QAction* action) { Q_EMIT chosen(action->data()); });
     }
-    void add(const QString& text, const QVariant& value) {
+    QAction* add(const QString& text, const QVariant& value) {
         QAction* action = group_->addAction(addAction(text));
         action->setCheckable(true);
         action->setData(value);
+        return action;
     }
     /// Checks the entry with this value. Emits nothing.
     void setChosen(const QVariant& value) {

@@ -22,6 +22,7 @@
 #include "gui/photo/background_chooser.h"
 #include "gui/photo/photo_control.h"
 #include "gui/widgets/banner.h"
+#include "gui/widgets/choice_menu.h"
 #include "gui/widgets/progress_pill.h"
 #include "gui/window/canvas.h"
 #include "gui/window/compact_window.h"
@@ -183,10 +184,11 @@ void MainWindow::connectWindow() {
     connect(compact_, &CompactWindow::leaveWanted, this, [this] { actions_[ActionId::corner]->setChecked(false); });
     connect(&canvas_->progress(), &ProgressPill::cancelRequested, this, &MainWindow::cancel);
     connect(bars_, &WindowBars::zoomChosen, &canvas_->viewport(), &Viewport::zoomTo);
-    connect(bars_, &WindowBars::themeChosen, &theme_, &Theme::setChoice);
+    connect(&bars_->themes(), &ChoiceMenu::chosen, &theme_,
+            [this](const QVariant& theme) { theme_.setChoice(ThemeChoice(theme.toInt())); });
     connect(&theme_, &Theme::changed, this, [this] {
         canvas_->viewport().setColors(theme_.canvas());
-        bars_->showTheme(theme_.choice());
+        bars_->themes().setChosen(int(theme_.choice()));
     });
 }
 

@@ -88,11 +88,7 @@ WindowBars::WindowBars(QMainWindow& window, const Actions& actions)
     themes_->add(tr("As the &System"), int(ThemeChoice::system));
     themes_->add(tr("&Light"), int(ThemeChoice::light));
     themes_->add(tr("&Dark"), int(ThemeChoice::dark));
-    connect(themes_, &ChoiceMenu::chosen, this,
-            [this](const QVariant& theme) { Q_EMIT themeChosen(ThemeChoice(theme.toInt())); });
     for (const Showing showing : kViews) views_->add(viewName(showing), int(showing));
-    connect(views_, &ChoiceMenu::chosen, this,
-            [this](const QVariant& view) { Q_EMIT viewChosen(Showing(view.toInt())); });
     menus_ = window.menuBar();
     sources_ = new SourcePicker(actions);
     buildMenus(window, actions);
@@ -238,10 +234,6 @@ void WindowBars::showRecent(const QStringList& files) {
     recent_->setToolTipsVisible(true);
     recent_->addSeparator();
     connect(recent_->addAction(tr("&Clear the List")), &QAction::triggered, this, &WindowBars::recentCleared);
-}
-
-void WindowBars::showTheme(ThemeChoice choice) {
-    themes_->setChosen(int(choice));
 }
 
 void WindowBars::showZoom(double zoom) {

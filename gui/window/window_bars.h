@@ -26,13 +26,16 @@ class WindowBars : public QObject {
 public:
     WindowBars(QMainWindow& window, const Actions& actions);
     void showRecent(const QStringList& files);
-    void showTheme(ThemeChoice choice);
     void showZoom(double zoom);
-    void showView(Showing showing);
     void setMode(Mode mode);
     void showProfiles(const QList<Profile>& profiles);
     [[nodiscard]] SourcePicker& sources() { return *sources_; }
-    /// Of live mode; empty, for EnginePicker.
+    /// The view of the photo, also on its button.
+    void showView(Showing showing);
+    /// The values are of ThemeChoice and Showing.
+    [[nodiscard]] ChoiceMenu& themes() { return *themes_; }
+    [[nodiscard]] ChoiceMenu& views() { return *views_; }
+    /// Empty menus, for EnginePicker.
     [[nodiscard]] ChoiceMenu& models() { return *models_; }
     [[nodiscard]] ChoiceMenu& precisions() { return *precisions_; }
     [[nodiscard]] ToolRow& tools() { return *tools_; }
@@ -42,8 +45,6 @@ public:
 Q_SIGNALS:
     void recentChosen(const QString& path);
     void recentCleared();
-    void themeChosen(matte::ThemeChoice choice);
-    void viewChosen(matte::Showing showing);
     void zoomChosen(double zoom);
     void profileChosen(int index);
 

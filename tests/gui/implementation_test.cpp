@@ -16,6 +16,7 @@
 #include "gui/live/live_control.h"
 #include "gui/panels/implementation_row.h"
 #include "gui/timing/timing_overlay.h"
+#include "gui/widgets/choice_menu.h"
 #include "gui/window/canvas.h"
 #include "inference/backends/create_engine.h"
 #include "inference/baselines/live/baseline_selector.h"

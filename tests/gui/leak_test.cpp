@@ -42,12 +42,7 @@ int setting(const char* name, int otherwise) {
     return qEnvironmentVariableIsSet(name) ? qEnvironmentVariableIntValue(name) : otherwise;
 }
 
-/// By which network, and how exactly, a window's live engine works.
-struct Network {
-    const char* model;
-    Precision precision;
-};
-constexpr Network kNetworks[] = {
+const EngineChoice kNetworks[] = {
     {"portrait-lite", Precision::fast}, {"portrait", Precision::fast}, {"portrait-lite", Precision::fp32}};
 
 Background plain(Rgb color) {
@@ -121,10 +116,14 @@ private:
 
 /// A window whose only source is the known room and whose engine is a real one that can lapse.
 struct RoomFixture {
-    explicit RoomFixture(const Network& network)
+    explicit RoomFixture(const EngineChoice& network)
         : base({},
                {.background = plain({0, 255, 0}),
                 .makeLiveEngines = [this, network] { return makeEngines(network); },
+                .engine = network,
+                .enginesFor = [this](const EngineChoice& choice) -> MakeLiveEngines {
+                    return [this, choice] { return makeEngines(choice); };
+                },
                 .open = [](const SourceSpec& spec,
                            const CaptureSettings&,
                            const std::stop_token&) { return openKnownRoom(spec.size, spec.rate); },
@@ -161,7 +160,7 @@ struct RoomFixture {
         return source;
     }
     /// As the program's own main() makes them, but for the lapses.
-    LiveEngines makeEngines(const Network& network) {
+    LiveEngines makeEngines(const EngineChoice& network) {
         EngineOptions options;
         options.kind = EngineKind::cpu;
         options.precision = network.precision;
@@ -207,8 +206,10 @@ private:
             room_.window().resize(kSizes[any(3)]);
         } else if (kind < 80) {
             change();
-        } else if (kind < 86) {
+        } else if (kind < 84) {
             chooseImplementation();
+        } else if (kind < 86) {
+            room_.window().liveControl().engines().choose(kNetworks[any(int(std::size(kNetworks)) - 1)]);
         } else if (kind < 93) {
             room_.lapse = any(1) == 0 ? Lapse::broken : Lapse::unusable;
         } else {
@@ -302,7 +303,7 @@ private Q_SLOTS:
             QVERIFY(watch.ranToItsEnd());
             const Seen& seen = watch.seen();
             qInfo("seed %u round %d, %s: %d pictures in %lld s, %d acts, %d frames of the person;", seed, rounds,
-                  kNetworks[std::size_t(rounds) % std::size(kNetworks)].model, seen.pictures,
+                  kNetworks[std::size_t(rounds) % std::size(kNetworks)].model.c_str(), seen.pictures,
                   static_cast<long long>(clock.elapsed() / 1000), user.acts(), room.frames);
             qInfo("  %d with the plain background, of the room at most %d pixels, of %d that a matte may leave",
                   seen.withBackground, seen.most, watch.limit());

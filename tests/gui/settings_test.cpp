@@ -11,6 +11,7 @@
 #include "gui/live/live_control.h"
 #include "gui/live/profiles.h"
 #include "gui/widgets/banner.h"
+#include "gui/widgets/choice_menu.h"
 #include "gui/window/canvas.h"
 #include "gui/window/window_bars.h"
 #include "tests/gui/groups.h"
@@ -93,7 +94,7 @@ private Q_SLOTS:
         QTRY_VERIFY(fixture.has("split=false"));
         on(ActionId::overlay)->toggle();
         QTRY_VERIFY(fixture.has("overlay=true"));
-        Q_EMIT window.bars().themeChosen(ThemeChoice::dark);
+        Q_EMIT window.bars().themes().chosen(int(ThemeChoice::dark));
         QTRY_VERIFY(fixture.has("theme=3"));
         window.setMode(Mode::live);
         QTRY_VERIFY(fixture.has("mode=2"));

@@ -19,6 +19,7 @@
 #include "gui/live/live_control.h"
 #include "gui/live/profiles.h"
 #include "gui/panels/params_panel.h"
+#include "gui/widgets/choice_menu.h"
 #include "gui/window/tool_row.h"
 #include "gui/window/window_bars.h"
 #include "tests/gui/groups.h"
@@ -167,7 +168,7 @@ private Q_SLOTS:
     void menusMarkWhatIsChosen() {
         QFETCH(ThemeChoice, theme);
         LiveFixture live;
-        Q_EMIT live.window().bars().themeChosen(theme);
+        Q_EMIT live.window().bars().themes().chosen(int(theme));
         int marks = 0;
         for (const QAction* top : live.window().menuBar()->actions()) {
             for (QMenu* menu : QList<QMenu*>{top->menu()} + menusBelow(*top->menu())) {
