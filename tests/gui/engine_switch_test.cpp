@@ -174,6 +174,7 @@ struct RealFixture {
     void choose(const QMenu& menu, const QVariant& value) const {
         const int before = made;
         entry(menu, value)->trigger();
+        WindowFixture::flushEvents();  // the window knows that others are wanted
         QTRY_VERIFY_WITH_TIMEOUT(made > before && !window().live().status().switching, kPatience);
         showMore();
     }
@@ -231,7 +232,7 @@ private Q_SLOTS:
         QAction* lite = entry(live.window().bars().models(), kLiteModel);
         lite->trigger();
         QTRY_COMPARE(next.submitted.load(), 1);  // it prepares
-        QVERIFY(live.window().live().status().switching && lite->isChecked());
+        QTRY_VERIFY(live.window().live().status().switching && lite->isChecked());
         for (int i = 0; i < 5; ++i) live.showNext();
         QVERIFY(live.personShown());
         live.script.submit.close();
@@ -281,7 +282,7 @@ private Q_SLOTS:
         one.take.close();
         const QMenu& models = live.window().bars().models();
         entry(models, "portrait")->trigger();
-        QTRY_COMPARE(one.submitted.load(), 1);
+        QTRY_VERIFY(one.submitted == 1 && live.window().live().status().switching);
         entry(models, kLiteModel)->trigger();
         one.take.open();
         QTRY_VERIFY(other.resets == 1 && !live.window().live().status().switching);
