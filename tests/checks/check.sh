@@ -23,6 +23,49 @@ closeCheck() {
 # The build that the release tests and clang-tidy share.
 buildForTests() { configureAndBuild build/tests -DMATTE_WERROR=ON -DMATTE_BENCH=ON; }
 
+# runGoogleTests PROGRAM [OPTION...]: the program's tests in shards, one process for each core and one more, for many
+# tests wait for time to pass. A process for each test, as ctest has it, would take longer to start than most tests take.
+# What each shard printed stays in PROGRAM.shardN.txt.
+runGoogleTests() {
+    local program=$1 shards=$(($(nproc) + 1)) i report status all good bad left running=()
+    shift
+    for ((i = 0; i < shards; ++i)); do
+        GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i timeout 900 "$program" "$@" >"$program.shard$i.txt" 2>&1 &
+        running[i]=$!
+    done
+    for ((i = 0; i < shards; ++i)); do
+        report=$program.shard$i.txt status=0
+        wait "${running[i]}" || status=$?
+        printGoogleTests "$report"
+        all=$(sed -nE 's/^\[=+\] Running ([0-9]+) tests? from .*/\1/p' "$report")
+        good=$(grep -cE '\[       OK \] .*\([0-9]+ ms\)$' "$report" || true)
+        bad=$(grep -cE '\[  FAILED  \] .*\([0-9]+ ms\)$' "$report" || true)
+        left=$(grep -cE '\[  SKIPPED \] .*\([0-9]+ ms\)$' "$report" || true)
+        count passed "$good"
+        count failed "$bad"
+        count skipped "$left"
+        # A crash, or a failure outside the tests, is one failure more.
+        if [ $((good + bad + left)) != "${all:-none}" ] || { [ "$status" != 0 ] && [ "$bad" = 0 ]; }; then
+            echo "    FAILED: ${program##*/} ended with status $status after $((good + bad + left)) of its ${all:-0} tests in shard $i:"
+            tail -n 60 "$report" | sed 's/^/        /'
+            count failed
+        fi
+    done
+}
+
+# printGoogleTests REPORT: the output of what failed and why something was skipped.
+printGoogleTests() {
+    awk '/^\[ RUN / { text = "" }
+         !/^\[ RUN |: Skipped$/ && NF { text = text "        " $0 "\n" }
+         match($0, /\[  (FAILED |SKIPPED) \] .*\([0-9]+ ms\)$/) {
+             name = substr($0, RSTART + 13)
+             printf "    %s: %s\n", /\[  FAILED / ? "FAILED" : "skipped", name
+             sub(/[^\n]*\n$/, "", text)
+             printf "%s", text
+             text = ""
+         }' "$1"
+}
+
 # runTests FOLDER [CTEST OPTIONS]: ctest in a build folder; shows the output of what failed and why something was skipped.
 runTests() {
     local folder=$1 report=$PWD/$1/tests.xml status=0 line all bad left

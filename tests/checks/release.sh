@@ -4,5 +4,6 @@
 # CUDA code, where nvcc is, for one architecture.
 . "$(dirname "$0")/check.sh"
 buildForTests
-runTests build/tests
+runGoogleTests build/tests/tests/matte_tests
+runTests build/tests --label-exclude unit
 closeCheck

@@ -10,34 +10,13 @@ find build/sanitizers -name '*.gcda' -delete 2>/dev/null || true
 configureAndBuild build/sanitizers -DCMAKE_BUILD_TYPE=Debug -DMATTE_SANITIZE=address,undefined -DMATTE_COVERAGE=ON \
     -DMATTE_GUI=OFF -DMATTE_CUDA=OFF
 
-# A process for each test, as ctest has it, would take a second of each test to start: one process for each core here,
-# and one more, for many tests wait for time to pass.
 # Left out: what measures time, and what calculates for a minute with code that shorter tests go through too.
 leftOut=Bench.*:ProcessorRates.AreMeasured*:LabCommand.Shows*:LabCommand.HoldsTheNetwork*:EvaluateCommand.ScoresTheSynthetic*
 leftOut+=:TwoPassRefinement.FindsMore*:TwoPassRefinement.IsNotTakenAtPeople*
 # And every size of the network, and what limits the size of files: coverage is written into files, which break off there.
 leftOut+=:Scarcity.AFileThatMayNotGrow*:*NetworkSizes*/Portrait
 leftOut+=:TemporalFilter.SlowMotion*:TemporalFilter.Flicker*:TemporalFilter.AMovingHand*:Cli.StopsCleanlyWhenInterrupted
-shards=3
-for ((i = 0; i < shards; ++i)); do
-    GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i timeout 900 build/sanitizers/tests/matte_tests \
-        --gtest_filter="-$leftOut" >"build/sanitizers/shard$i.txt" 2>&1 &
-    running[i]=$!
-done
-for ((i = 0; i < shards; ++i)); do
-    report=build/sanitizers/shard$i.txt status=0
-    wait "${running[i]}" || status=$?
-    bad=$(grep -cE '^\[  FAILED  \] .*\([0-9]+ ms\)$' "$report" || true)
-    count passed "$(grep -c '^\[       OK \] ' "$report" || true)"
-    count skipped "$(grep -cE '^\[  SKIPPED \] .*\([0-9]+ ms\)$' "$report" || true)"
-    if [ "$status" != 0 ] && [ "$bad" = 0 ]; then
-        bad=1
-        echo "    FAILED: the tests ended with status $status in the midst of:"
-        tail -n 60 "$report" | sed 's/^/        /'
-    fi
-    count failed "$bad"
-    awk '/^\[ RUN/ { text = "" } { text = text "        " $0 "\n" } /^\[  FAILED  \] .* ms\)$/ { printf "    FAILED:\n%s", text }' "$report"
-done
+runGoogleTests build/sanitizers/tests/matte_tests --gtest_filter="-$leftOut"
 runTests build/sanitizers --tests-regex "^(camera\\.|layering|training\\.agreement)"
 
 gcovr --root . --object-directory build/sanitizers --filter inference/ --exclude-throw-branches --exclude-unreachable-branches \
