@@ -8,6 +8,7 @@ tests/run.sh [--quick] [CHECK...]
 
 Installs what is missing from the distribution (Debian 12, Ubuntu 24.04), builds Matte and runs every test:
   release     everything optimised, warnings are errors; all tests, the window's under Xvfb
+  tidy        clang-tidy over what has changed since the last release; before one, tests/checks/tidy.sh --all
   sanitizers  all tests but the window's and the longest under ASan, with UBSan in the product; line coverage of
               inference, at least 85 %
   fuzz        each libFuzzer target for a minute
@@ -15,7 +16,6 @@ Installs what is missing from the distribution (Debian 12, Ubuntu 24.04), builds
   python      ruff: rules and format of the Python; skipped where it is missing
   sizes       no file too long
 and, when named:
-  tidy        clang-tidy over the product, which takes as long as half of the others
   inputs      the network on the CPU at every input size, with each instruction set that the processor has
   threads     ThreadSanitizer over what has several threads
   windows     Windows' cameras, compiled with MinGW-w64 and tried on Wine where that is installed
@@ -25,7 +25,7 @@ TEXT
 }
 
 checks=()
-all=(release sanitizers fuzz format python sizes)
+all=(release tidy sanitizers fuzz format python sizes)
 for argument; do
     case $argument in
         -h | --help) usage && exit ;;

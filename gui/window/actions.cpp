@@ -11,7 +11,7 @@ namespace {
 using Context = ActionContext;
 
 enum class Kind { plain = 1, checkable };
-constexpr auto plain = Kind::plain, checkable = Kind::checkable;
+using enum Kind;
 
 struct Row {
     ActionId id;

@@ -50,6 +50,7 @@ void measure(CpuNetwork& network, int busy, int runs) {
     const std::vector<BusyProcess> processes(static_cast<std::size_t>(busy));
     for (int i = 0; i < 10; ++i) network.run();
     std::vector<double> ms;
+    ms.reserve(std::size_t(runs));
     for (int i = 0; i < runs; ++i) ms.push_back(millisecondsOf(network));
     std::ranges::sort(ms);
     const auto at = [&](double share) { return ms[std::size_t(share * double(ms.size() - 1))]; };

@@ -97,6 +97,7 @@ TEST(Parallel, ThrowsWhatABodyThrewAndGoesOnWorking) {
 
 TEST(Parallel, ManyThreadsMayHaveLoopsAtTheSameTime) {
     std::vector<std::jthread> callers;
+    callers.reserve(8);
     std::atomic<int> sum = 0;
     for (int i = 0; i < 8; ++i) {
         callers.emplace_back([&] {

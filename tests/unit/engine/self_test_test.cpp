@@ -135,7 +135,7 @@ TEST(SelfTest, AModelThatTakesARoomForAPersonIsRefused) {
 TEST(SelfTest, AMatteThatIsNotFiniteIsRefused) {
     const auto infinite = [](const Planes&, Planes& alpha) { alpha.values.back() = INFINITY; };
     try {
-        CpuEngine(std::make_unique<test::PaintedNetwork>(infinite), {}, "");
+        const CpuEngine engine(std::make_unique<test::PaintedNetwork>(infinite), {}, "");
         FAIL();
     } catch (const Error& error) {
         EXPECT_EQ(error.category, ErrorCategory::model);

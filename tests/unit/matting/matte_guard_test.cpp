@@ -18,6 +18,7 @@ constexpr float kNoise = 0.003F;  // a camera's, in the network's input
 /// What becomes of mattes of these coverages while the picture stays: 1 for what is refused.
 std::vector<int> refused(MatteGuard& guard, const std::vector<float>& covered, float change = kNoise) {
     std::vector<int> result;
+    result.reserve(covered.size());
     for (const float share : covered) result.push_back(guard.judge(true, share, change) == MatteFault::everything);
     return result;
 }

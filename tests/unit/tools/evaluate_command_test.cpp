@@ -69,8 +69,8 @@ TEST_F(EvaluateCommand, ScoresWhatTheImageCommandWrites) {
         const Size size = readImage(at(photo))->size();
         const MatteScores scores = scoreMatte(readMatte(at("found.png"), size), readMatte(at(truth), size));
         sum += scores.meanIou;
-        const auto entry =
-            std::ranges::find_if(at64["photos"], [&](const json& one) { return one["photo"] == at(photo); });
+        const std::string path = at(photo);
+        const auto entry = std::ranges::find_if(at64["photos"], [&](const json& one) { return one["photo"] == path; });
         ASSERT_NE(entry, at64["photos"].end());
         EXPECT_NEAR((*entry)["meanIou"].get<double>(), scores.meanIou, 1e-9) << photo;
         EXPECT_NEAR((*entry)["mad"].get<double>(), scores.mad, 1e-9) << photo;

@@ -75,7 +75,7 @@ protected:
                                    const std::function<void(std::vector<std::uint8_t>&)>& change) const {
         auto bytes = test::readBytes(path);
         change(bytes);
-        const fs::path to = at("changed" + path.extension().string());
+        fs::path to = at("changed" + path.extension().string());
         test::writeBytes(to, bytes);
         return to;
     }
@@ -102,6 +102,7 @@ TEST_F(VideoLoss, NothingIsMissingOfAWholeVideo) {
 TEST_F(VideoLoss, NothingIsMissingOfAWholeVideoThatIsUnusual) {
     const auto silent = test::writeVideo(at("silent.mp4"), kFrames);
     std::vector<double> times;
+    times.reserve(kFrames);
     for (int i = 0; i < kFrames; ++i) times.push_back(i / 25.0 + (i > 30 ? 40 : 0));
     for (const char* form : {".mov", ".mkv"}) {
         const std::string name = std::string("a") + form;
