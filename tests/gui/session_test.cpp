@@ -5,9 +5,9 @@
 
 #include "gui/photo/photo_session.h"
 #include "inference/media/image/image_file.h"
-#include "tests/gui/fake_engine.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/window_fixture.h"
+#include "tests/support/fake_engine.h"
 
 namespace matte::test {
 namespace {

@@ -40,12 +40,17 @@ std::vector<int> greysIn(const std::filesystem::path& path) {
     return greys;
 }
 
+constexpr int kLong = 120;  // frames: more than are written while the window goes
+
 struct ExportFixture : WindowFixture {
-    ExportFixture() : video(text(writeVideo(folder / "talk.mp4", 12))), out(folder / "new.mp4") {}
+    explicit ExportFixture(int frames = 12)
+        : video(text(writeVideo(folder / "talk.mp4", frames))), out(folder / "new.mp4") {}
     void begin() { window->exportVideo(video, text(out)); }
-    /// So slow that there is time to do something meanwhile.
-    void beginSlowly() {
-        log.takeMs = 200;
+    /// Held after its first frame, until log.take is opened or the window goes, which waits for the frame under way.
+    void beginHeld() {
+        log.take.close();
+        log.take.letPass(1);
+        QObject::connect(&window->liveControl(), &QObject::destroyed, [this] { log.take.open(); });
         begin();
     }
     [[nodiscard]] QAction* action() const { return window->actions()[ActionId::exportVideo]; }
@@ -94,7 +99,7 @@ private Q_SLOTS:
     void saysHowFarItIsAndCanBeCancelled() {
         ExportFixture fixture;
         const auto before = fixture.folder.names();
-        fixture.beginSlowly();
+        fixture.beginHeld();
         QVERIFY(!fixture.action()->isEnabled());
         QTRY_VERIFY(fixture.window->canvas().progress().accessibleName().contains("% of new.mp4"));
         fixture.begin();  // one at a time
@@ -103,10 +108,10 @@ private Q_SLOTS:
         QVERIFY(fixture.window->exporter().isBusy());
         answerWith(QMessageBox::Yes);
         fixture.window->actions()[ActionId::cancel]->trigger();  // nobody gives the window the keys back here
+        fixture.log.take.open();
         QTRY_VERIFY(fixture.banner().contains("Cancelled"));
         QVERIFY(!fixture.window->exporter().isBusy());
         QCOMPARE(fixture.folder.names(), before);
-        fixture.log.takeMs = 0;
         fixture.begin();
         QTRY_VERIFY(fixture.banner().contains("new.mp4"));
     }
@@ -153,12 +158,13 @@ private Q_SLOTS:
     void asksBeforeAVideoIsGivenUp() {
         ExportFixture fixture;
         fixture.showWindow();
-        fixture.beginSlowly();
+        fixture.beginHeld();
         answerWith(QMessageBox::No);
         QVERIFY(!closeByDesktop(*fixture.window));
         QVERIFY(fixture.window->isVisible() && fixture.window->exporter().isBusy());
         answerWith(QMessageBox::Yes);
         QVERIFY(closeByDesktop(*fixture.window));
+        fixture.log.take.open();
         QTRY_VERIFY(!fixture.window->exporter().isBusy());
         QVERIFY(!std::filesystem::exists(fixture.out));
     }
@@ -170,10 +176,10 @@ private Q_SLOTS:
     }
     void isGivenUpWithoutAQuestionWhereNobodyCanAnswer() {
         QFETCH(bool, asked);
-        ExportFixture fixture;
+        ExportFixture fixture(kLong);
         fixture.showWindow();
         const auto before = fixture.folder.names();
-        fixture.beginSlowly();
+        fixture.beginHeld();
         if (asked) {
             QTimer::singleShot(0, qApp, [&] {  // once the question stands there
                 fixture.window->closeNow();
@@ -194,9 +200,9 @@ private Q_SLOTS:
     }
 
     void endsWithItsWindow() {
-        ExportFixture fixture;
+        ExportFixture fixture(kLong);
         const auto before = fixture.folder.names();
-        fixture.beginSlowly();
+        fixture.beginHeld();
         fixture.window.reset();
         QCOMPARE(fixture.folder.names(), before);
     }

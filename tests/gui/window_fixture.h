@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "gui/window/main_window.h"
-#include "tests/gui/fake_engine.h"
+#include "tests/support/fake_engine.h"
 #include "tests/support/scratch_folder.h"
 
 namespace matte::test {

@@ -18,10 +18,20 @@ class Gate {
 public:
     void close() { set(true); }
     void open() { set(false); }
+    /// So many get through, now or later, although it is closed.
+    void letPass(int many) {
+        {
+            const std::scoped_lock lock(mutex_);
+            mayPass_ += many;
+        }
+        changed_.notify_all();
+    }
     /// Waits while it is closed; false when `stop` was asked for meanwhile.
     bool pass(const std::stop_token& stop = {}) {
         std::unique_lock lock(mutex_);
-        return changed_.wait(lock, stop, [this] { return !isClosed_; });
+        if (!changed_.wait(lock, stop, [this] { return !isClosed_ || mayPass_ > 0; })) return false;
+        if (isClosed_) --mayPass_;
+        return true;
     }
 
 private:
@@ -29,6 +39,7 @@ private:
         {
             const std::scoped_lock lock(mutex_);
             isClosed_ = closed;
+            mayPass_ = 0;
         }
         changed_.notify_all();
     }
@@ -36,6 +47,7 @@ private:
     std::mutex mutex_;  ///< guards what follows
     std::condition_variable_any changed_;
     bool isClosed_ = false;
+    int mayPass_ = 0;
 };
 
 }  // namespace matte::test

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/gui/fake_engine.h"
+#include "tests/support/fake_engine.h"
 
 #include <utility>
 
-#include <chrono>
 #include <cstring>
-#include <thread>
+#include <optional>
 
 #include "inference/core/error.h"
 
@@ -31,6 +30,12 @@ void stallUntilStopped(EngineLog& log, const std::stop_token& stop) {
     throw Cancelled{};
 }
 
+FakeCutout& mine(Cutout& cutout) {
+    auto* own = dynamic_cast<FakeCutout*>(&cutout);
+    if (!own) throw Error(ErrorCategory::engine, "This cut-out was made by another engine: cut the picture out again.");
+    return *own;
+}
+
 class FakeEngine final : public Engine {
 public:
     explicit FakeEngine(EngineLog& log) : log_(log) {}
@@ -41,6 +46,7 @@ public:
 
     std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop) override {
         ++log_.cutOuts;
+        stopIfAsked(stop);
         if (log_.failCutOut) throw Error(ErrorCategory::engine, "The fake engine broke: mend it.");
         if (log_.stallCutOut) stallUntilStopped(log_, stop);
         if (!log_.cutOut.pass(stop)) throw Cancelled{};
@@ -49,8 +55,9 @@ public:
 
     Output composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override {
         ++log_.composites;
-        const bool full = size == cutout.source()->size();
+        const bool full = size == mine(cutout).source()->size();
         if (full) ++log_.fullSize;
+        stopIfAsked(stop);
         if (full && log_.stallFullSize) stallUntilStopped(log_, stop);
         if (!log_.composite.pass(stop)) throw Cancelled{};
         log_.record(params);
@@ -63,8 +70,10 @@ public:
         return output;
     }
 
-    Image matte(Cutout&, const CompositeParams& params, Size size, std::stop_token) override {
+    Image matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override {
         ++log_.mattes;
+        (void)mine(cutout);
+        stopIfAsked(stop);
         Image image(size, PixelFormat::gray8);
         std::memset(image.row(0), int(params.threshold * 255), image.bytes());
         return image;
@@ -72,29 +81,28 @@ public:
 
     [[nodiscard]] int slots() const override { return 1; }
     bool submit(const Frame& frame, const CompositeParams& params) override {
-        if (frame_.image) return false;
-        frame_ = frame;
-        params_ = params;
+        if (underWay_) return false;
+        underWay_ = {frame, params};
         return true;
     }
     Output take() override {
-        const Frame frame = std::exchange(frame_, {});
-        std::this_thread::sleep_for(std::chrono::milliseconds(log_.takeMs));  // paces
+        if (!underWay_) throw Error(ErrorCategory::engine, "No frame is under way.");
+        const auto [frame, params] = *std::exchange(underWay_, std::nullopt);
+        log_.take.pass();
         const auto cutout = cutOut(frame.image, {});
-        Output output = composite(*cutout, params_, frame.image->size(), {});
+        Output output = composite(*cutout, params, frame.image->size(), {});
         output.frame = frame.number;
         output.captured = frame.captured;
         return output;
     }
-    void drop() override { frame_ = {}; }
-    void reset() override { frame_ = {}; }
+    void drop() override { underWay_.reset(); }
+    void reset() override { underWay_.reset(); }
     [[nodiscard]] std::vector<LayerInfo> layers() const override { return {}; }
     void timeLayers(bool) override {}
 
 private:
     EngineLog& log_;
-    Frame frame_;
-    CompositeParams params_;
+    std::optional<std::pair<Frame, CompositeParams>> underWay_;
 };
 
 }  // namespace

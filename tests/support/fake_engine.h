@@ -24,8 +24,8 @@ struct EngineLog {
     std::atomic<int> failMaking = 0;          ///< so many times
     std::atomic<bool> failCutOut = false;
     Gate cutOut, composite;            ///< a cut-out and a composite wait at them, unless they are cancelled
+    Gate take;                         ///< a live frame waits at it: a video's export that lasts while others act
     std::atomic<int> compositeMs = 0;  ///< that a composite says it took
-    std::atomic<int> takeMs = 0;       ///< that a live frame takes: a video's export that lasts while others act
 
     void record(const CompositeParams& params);
     [[nodiscard]] CompositeParams lastParams() const;
