@@ -24,8 +24,14 @@ public:
 
 private:
     std::shared_ptr<const Image> source_;
-    StageTimes times_;
+    StageTimes times_{{"refine", 1}};
 };
+
+HostSteps& stepsOf(Cutout& cutout) {
+    auto* own = dynamic_cast<RoundCutout*>(&cutout);
+    if (!own) throw Error(ErrorCategory::engine, "This cut-out was made by another engine: cut the picture out again.");
+    return own->host;
+}
 
 }  // namespace
 
@@ -61,7 +67,7 @@ NetworkMatte::NetworkMatte(std::shared_ptr<const UNet> unet, int longestSide)
     : unet_(std::move(unet)), longestSide_(longestSide), network_(*unet_, CudaNetwork::bestKernel()) {}
 
 Planes NetworkMatte::operator()(const Image& source) {
-    const Planes whole = onePass(source);
+    Planes whole = onePass(source);
     const auto part = longestSide_ == 0 ? regionToRefine(whole, source.size()) : std::nullopt;
     if (!part) return whole;
     Image cut(part->size, source.format());
@@ -85,34 +91,39 @@ Planes NetworkMatte::onePass(const Image& source) {
     return coarse;
 }
 
-std::shared_ptr<Cutout> RoundEngine::cutOut(std::shared_ptr<const Image> source, std::stop_token) {
+std::shared_ptr<Cutout> RoundEngine::cutOut(std::shared_ptr<const Image> source, std::stop_token stop) {
+    stopIfAsked(stop);
     return std::make_shared<RoundCutout>(std::move(source));
 }
 
-Output RoundEngine::composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token) {
+Output RoundEngine::composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) {
+    HostSteps& steps = stepsOf(cutout);
+    stopIfAsked(stop);
     Output output;
-    output.picture = std::make_shared<HostPicture>(
-        std::make_shared<Image>(dynamic_cast<RoundCutout&>(cutout).host.composite(params, size)));
+    output.picture = std::make_shared<HostPicture>(std::make_shared<Image>(steps.composite(params, size)));
     return output;
 }
 
 bool RoundEngine::submit(const Frame& frame, const CompositeParams& params) {
-    if (frame_.image) return false;
-    frame_ = frame;
-    params_ = params;
+    if (underWay_) return false;
+    underWay_ = {frame, params};
     return true;
 }
 
 Output RoundEngine::take() {
-    const Frame frame = std::exchange(frame_, {});
+    if (!underWay_) throw Error(ErrorCategory::engine, "No frame is under way.");
+    const auto [frame, params] = *std::exchange(underWay_, std::nullopt);
     const auto cutout = cutOut(frame.image, {});
-    Output output = composite(*cutout, params_, frame.image->size(), {});
+    Output output = composite(*cutout, params, frame.image->size(), {});
     output.frame = frame.number;
+    output.captured = frame.captured;
     return output;
 }
 
-Image RoundEngine::matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token) {
-    return dynamic_cast<RoundCutout&>(cutout).host.matte(params, size);
+Image RoundEngine::matte(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) {
+    HostSteps& steps = stepsOf(cutout);
+    stopIfAsked(stop);
+    return steps.matte(params, size);
 }
 
 std::vector<float> premultiplied(const Image& rgba) {

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "inference/cuda/cuda_network.h"
@@ -50,15 +52,14 @@ public:
     [[nodiscard]] int slots() const override { return 1; }
     bool submit(const Frame& frame, const CompositeParams& params) override;
     Output take() override;
-    void drop() override { frame_ = {}; }
-    void reset() override { frame_ = {}; }
+    void drop() override { underWay_.reset(); }
+    void reset() override { underWay_.reset(); }
     [[nodiscard]] std::vector<LayerInfo> layers() const override { return {}; }
     void timeLayers(bool) override {}
 
 private:
     std::string reason_;
-    Frame frame_;
-    CompositeParams params_;
+    std::optional<std::pair<Frame, CompositeParams>> underWay_;
 };
 
 /// Channels multiplied by alpha, 0 to 255: what is transparent has no colour to compare.

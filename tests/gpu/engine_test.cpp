@@ -109,17 +109,6 @@ INSTANTIATE_TEST_SUITE_P(
 
 class PhotoEngine : public testing::Test {};
 
-TEST_F(PhotoEngine, ACutOutOutlastsLaterPicturesOfOtherSizes) {
-    CudaEngine engine(smallNetwork(), kRepeatable);
-    const auto first = picture({97, 61});
-    const auto kept = engine.cutOut(first, {});
-    const CompositeParams params = plainParams("blur:50");
-    const Output before = engine.composite(*kept, params, first->size(), {});
-    for (const Size size : {Size{1, 1}, Size{640, 360}, Size{301, 3}}) engine.cutOut(picture(size), {});
-    const Output after = engine.composite(*kept, params, first->size(), {});
-    EXPECT_TRUE(sameBytes(*before.picture->image(), *after.picture->image()));
-}
-
 TEST_F(PhotoEngine, ManyRunsGiveTheSameBytesAndTakeNoMoreMemory) {
     const auto source = picture({1280, 720});
     CudaEngine engine(portraitNetwork(), kRepeatable);

@@ -66,12 +66,4 @@ Output through(Engine& engine,
     return engine.take();
 }
 
-testing::AssertionResult sameBytes(const Image& a, const Image& b) {
-    if (a.bytes() != b.bytes()) return testing::AssertionFailure() << a.bytes() << " and " << b.bytes() << " bytes";
-    const auto differing = std::mismatch(a.row(0), a.row(0) + a.bytes(), b.row(0)).first - a.row(0);
-    if (differing == std::ptrdiff_t(a.bytes())) return testing::AssertionSuccess();
-    return testing::AssertionFailure() << "byte " << differing << " of " << a.bytes() << " is "
-                                       << int(a.row(0)[differing]) << " and " << int(b.row(0)[differing]);
-}
-
 }  // namespace matte::test

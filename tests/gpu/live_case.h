@@ -8,6 +8,7 @@
 
 #include "inference/cuda/cuda_engine.h"
 #include "tests/gpu/gpu_case.h"
+#include "tests/support/same_bytes.h"
 
 namespace matte::test {
 
@@ -39,7 +40,5 @@ Output through(Engine& engine,
                const std::shared_ptr<const Image>& image,
                const CompositeParams& params,
                std::uint64_t number = 0);
-
-testing::AssertionResult sameBytes(const Image& a, const Image& b);
 
 }  // namespace matte::test

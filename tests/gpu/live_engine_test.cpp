@@ -129,17 +129,6 @@ TEST_F(LiveEngineTest, WhatAFrameKeepsOfTheOneBeforeDoesNotDependOnItsSlot) {
     EXPECT_FALSE(sameBytes(*expected.back(), *still.picture->image())) << "nothing was tended";
 }
 
-TEST_F(LiveEngineTest, WhatIsForgottenNeverComes) {
-    CudaEngine engine(smallNetwork(), kRepeatable);
-    const CompositeParams params = plainParams("blur:50");
-    const auto image = wavyFrame({64, 48}, PixelFormat::rgba8, 1);
-    engine.submit({image, 1, {}}, params);
-    engine.submit({image, 2, {}}, params);
-    engine.reset();
-    EXPECT_THROW(engine.take(), Error);
-    EXPECT_EQ(through(engine, image, params, 3).frame, 3U);
-}
-
 TEST_F(LiveEngineTest, PageLockedFramesAreReadWhereTheyAre) {
     CudaEngine engine(smallNetwork(), kRepeatable);
     const auto plain = wavyFrame({320, 240}, PixelFormat::nv12, 1);

@@ -6,11 +6,17 @@
 #include <utility>
 
 #include "inference/cpu/cpu_engine.h"
+#include "tests/support/model_file.h"
 
 namespace matte::test {
 
 inline std::unique_ptr<Engine> cpuEngine(UNet network, const EngineOptions& options) {
     return std::make_unique<CpuEngine>(std::move(network), options, "");
+}
+
+/// With tinyNetwork(), whose input is 64 pixels long unless the options say otherwise.
+inline std::unique_ptr<Engine> tinyEngine(const EngineOptions& options = {.networkLongestSide = 64}) {
+    return cpuEngine(tinyNetwork(), options);
 }
 
 }  // namespace matte::test

@@ -78,9 +78,9 @@ public:
         return true;
     }
     Output take() override {
+        Output output = engine_->take();
         const auto frame = underWay_.front();
         underWay_.pop_front();
-        Output output = engine_->take();
         const Lapse lapse = lapse_;
         if (lapse == Lapse::broken)
             throw Error(ErrorCategory::engine, "The engine broke because the test says so: go on.");

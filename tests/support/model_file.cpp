@@ -196,6 +196,10 @@ ModelTensors brokenInTheDark(const std::vector<int>& widths, std::uint32_t seed)
     return tensors;
 }
 
+UNet tinyNetwork(const Metadata& metadata) {
+    return UNet::load(Safetensors::parse(encodeSafetensors(randomUNet({4, 8, 16}, 1), metadata), "tiny"));
+}
+
 Metadata unetMetadata(const std::vector<int>& widths) {
     return {{"architecture", "unet"},
             {"base", std::to_string(widths.at(0))},

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "inference/model/unet.h"
+
 namespace matte::test {
 
 enum class DataType { f32 = 1, f16, bf16 };
@@ -41,6 +43,8 @@ ModelTensors randomMobileUNet(std::uint32_t seed);
 /// The like, but its matte is one half everywhere, and of a black picture not finite: what a network is that passes its
 /// self-test and fails later.
 ModelTensors brokenInTheDark(const std::vector<int>& widths, std::uint32_t seed);
+/// The smallest of them, where a test's matter is around the network: "tiny", 3 levels, 13 layers.
+UNet tinyNetwork(const Metadata& metadata = {});
 /// The metadata that goes with randomUNet().
 Metadata unetMetadata(const std::vector<int>& widths);
 

@@ -16,8 +16,7 @@ public:
     /// From the network's input [h, w, 3] to alpha [h, w, 1].
     using Paint = std::function<void(const Planes& input, Planes& alpha)>;
     explicit PaintedNetwork(Paint paint, const Metadata& metadata = {})
-        : unet_(UNet::load(Safetensors::parse(encodeSafetensors(randomUNet({4, 8, 16}, 1), metadata), "painted"))),
-          paint_(std::move(paint)) {}
+        : unet_(tinyNetwork(metadata)), paint_(std::move(paint)) {}
 
     [[nodiscard]] const UNet& unet() const override { return unet_; }
     void configure(Size size) override {

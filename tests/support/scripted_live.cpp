@@ -30,12 +30,14 @@ public:
         ++script_.submitting;
         script_.submit.pass();
         ++script_.submitted;
+        begun_ = true;
         fine_ = params.fineDetail;
         underWay_.push_back({frame, params.background.kind == Background::Kind::transparent});
         script_.mostUnderWay = std::max(script_.mostUnderWay.load(), int(underWay_.size()));
         return true;
     }
     Output take() override {
+        if (underWay_.empty()) throw Error(ErrorCategory::engine, "No frame is under way.");
         script_.take.pass();
         if (script_.failTakes > 0) {
             --script_.failTakes;
@@ -65,6 +67,7 @@ public:
         underWay_.clear();
     }
     [[nodiscard]] std::vector<LayerInfo> layers() const override {
+        if (!begun_) return {};
         const double share = script_.smallerInput ? 0.25 : fine_ ? 4 : 1;
         return {{"down1", "3 -> 4", "loop", 100 * share, 10}, {"head", "4 -> 1", "loop", 10 * share, 5}};
     }
@@ -78,7 +81,7 @@ public:
 private:
     LiveScript& script_;
     std::deque<std::pair<Frame, bool>> underWay_;  ///< and whether it has no background
-    bool timed_ = false, fine_ = false;
+    bool begun_ = false, timed_ = false, fine_ = false;
 };
 
 }  // namespace

@@ -1,103 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // When the device of the first engine fails, the second goes on with the same picture: here with engines that are told
 // when to fail.
-#include <optional>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "inference/core/error.h"
 #include "inference/engine/failover_photo_engine.h"
+#include "tests/support/device_engine.h"
 
 namespace matte {
 namespace {
 
-class NamedCutout final : public Cutout {
-public:
-    NamedCutout(std::shared_ptr<const Image> source, std::string by)
-        : maker(std::move(by)), source_(std::move(source)) {}
-    [[nodiscard]] std::shared_ptr<const Image> source() const override { return source_; }
-    [[nodiscard]] const StageTimes& times() const override { return times_; }
-    std::string maker;
-
-private:
-    std::shared_ptr<const Image> source_;
-    StageTimes times_{{Stage::network, 1}};
-};
-
-/// What the test sees and sets of the engines that FailoverPhotoEngine owns.
-struct Script {
-    std::optional<DeviceFailure> failure;  ///< thrown by the first engine from now on
-    bool firstLives = true;
-    bool remote = false;             ///< the first engine's pictures stay on its device
-    std::vector<std::string> calls;  ///< "gpu cutOut", ...
-};
-
-/// In the memory of a device that may be lost before somebody asks for it.
-class RemotePicture final : public Picture {
-public:
-    RemotePicture(Script& script, std::shared_ptr<const Image> image) : script_(script), image_(std::move(image)) {}
-    [[nodiscard]] Size size() const override { return image_->size(); }
-    [[nodiscard]] std::shared_ptr<const Image> image() const override {
-        script_.calls.emplace_back("gpu image");
-        if (script_.failure) throw DeviceFailure(*script_.failure);
-        return image_;
-    }
-    [[nodiscard]] const DevicePicture* device() const override {
-        return reinterpret_cast<const DevicePicture*>(this);  // only told from null here
-    }
-
-private:
-    Script& script_;
-    std::shared_ptr<const Image> image_;
-};
-
-/// Knows its own cut-outs only, as the real ones do.
-class ScriptedEngine final : public PhotoEngine {
-public:
-    ScriptedEngine(Script& script, std::string name, std::string reason = "")
-        : script_(script), name_(std::move(name)), reason_(std::move(reason)) {}
-    ~ScriptedEngine() override {
-        if (first()) script_.firstLives = false;
-    }
-    [[nodiscard]] EngineInfo info() const override {
-        return {first() ? EngineKind::cuda : EngineKind::cpu, name_, reason_, {}};
-    }
-    std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token) override {
-        run("cutOut");
-        return std::make_shared<NamedCutout>(std::move(source), name_);
-    }
-    Output composite(Cutout& cutout, const CompositeParams&, Size, std::stop_token) override {
-        EXPECT_EQ(dynamic_cast<NamedCutout&>(cutout).maker, name_);
-        run("composite");
-        Output output;
-        if (first() && script_.remote) {
-            output.picture = std::make_shared<RemotePicture>(script_, cutout.source());
-        } else {
-            output.picture = std::make_shared<HostPicture>(cutout.source());
-        }
-        return output;
-    }
-    Image matte(Cutout& cutout, const CompositeParams&, Size size, std::stop_token) override {
-        EXPECT_EQ(dynamic_cast<NamedCutout&>(cutout).maker, name_);
-        run("matte");
-        return {size, PixelFormat::gray8};
-    }
-
-private:
-    [[nodiscard]] bool first() const { return name_ == "gpu"; }
-    void run(const std::string& what) {
-        script_.calls.push_back(name_ + " " + what);
-        if (first() && script_.failure) throw DeviceFailure(*script_.failure);
-    }
-    Script& script_;
-    std::string name_, reason_;
-};
+using Script = test::DeviceScript;
+using test::DeviceEngine;
 
 std::unique_ptr<FailoverPhotoEngine> engineOf(Script& script) {
     return std::make_unique<FailoverPhotoEngine>(
-        std::make_unique<ScriptedEngine>(script, "gpu"),
-        [&script](const std::string& reason) { return std::make_unique<ScriptedEngine>(script, "cpu", reason); });
+        std::make_unique<DeviceEngine>(script, "gpu"),
+        [&script](const std::string& reason) { return std::make_unique<DeviceEngine>(script, "cpu", reason); });
 }
 
 std::shared_ptr<const Image> photo() {
@@ -148,7 +69,7 @@ TEST(FailoverPhotoEngine, IsTheSecondAloneWhereTheFirstFailsItsSelfTest) {
     Script script;
     const auto fails = []() -> std::unique_ptr<PhotoEngine> { throw DeviceFailure("The GPU gets it wrong.", true); };
     const auto second = [&](const std::string& reason) {
-        return std::make_unique<ScriptedEngine>(script, "cpu", reason);
+        return std::make_unique<DeviceEngine>(script, "cpu", reason);
     };
     const auto engine = FailoverPhotoEngine::create(fails, second);
     EXPECT_EQ(engine->info().reason, "The GPU gets it wrong.");
@@ -172,7 +93,7 @@ TEST(FailoverPhotoEngine, IsNoneWhereBothFailTheirSelfTest) {
 
 TEST(FailoverPhotoEngine, ShowsNothingWhereTheSecondFailsItsSelfTestLater) {
     Script script;
-    FailoverPhotoEngine engine(std::make_unique<ScriptedEngine>(script, "gpu"),
+    FailoverPhotoEngine engine(std::make_unique<DeviceEngine>(script, "gpu"),
                                [](const std::string&) -> std::unique_ptr<PhotoEngine> {
                                    throw Error(ErrorCategory::model, "The model is damaged.");
                                });
@@ -227,12 +148,6 @@ TEST(FailoverPhotoEngine, MakesAPhotoAgainThatIsAskedForAfterItsDeviceWasLost) {
     EXPECT_EQ(script.calls,
               (Calls{"gpu image", "cpu cutOut", "cpu composite", "gpu composite", "cpu cutOut", "cpu composite"}));
     EXPECT_EQ(engine->info().reason, "The GPU fell off the bus.");
-}
-
-TEST(FailoverPhotoEngine, RefusesAnotherEnginesCutout) {
-    Script script;
-    NamedCutout foreign(photo(), "gpu");
-    EXPECT_THROW(engineOf(script)->composite(foreign, {}, {8, 4}, {}), Error);
 }
 
 }  // namespace

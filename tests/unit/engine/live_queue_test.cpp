@@ -3,67 +3,18 @@
 // when to fail.
 #include "inference/engine/live_queue.h"
 
-#include <deque>
 #include <optional>
 
 #include <gtest/gtest.h>
 
 #include "inference/core/error.h"
+#include "tests/support/device_engine.h"
 
 namespace matte {
 namespace {
 
+using test::DeviceEngine;
 using Calls = std::vector<std::string>;
-
-/// What the test sees and sets of the engines that the queue owns.
-struct Script {
-    std::optional<DeviceFailure> failure;  ///< thrown by the first engine from now on
-    bool firstLives = true, timesLayers = false;
-    int slots = 2;                    ///< of the first
-    std::exception_ptr otherFailure;  ///< thrown by the selected engine
-    Calls calls;                      ///< "gpu submit 5", ...
-};
-
-class ScriptedEngine final : public LiveEngine {
-public:
-    ScriptedEngine(Script& script, std::string name, std::string reason = "")
-        : script_(script), name_(std::move(name)), reason_(std::move(reason)) {}
-    ~ScriptedEngine() override {
-        if (first()) script_.firstLives = false;
-    }
-    [[nodiscard]] EngineInfo info() const override {
-        return {first() ? EngineKind::cuda : EngineKind::cpu, name_, reason_, {}};
-    }
-    [[nodiscard]] int slots() const override { return first() ? script_.slots : 1; }
-    bool submit(const Frame& frame, const CompositeParams&) override {
-        if (underWay_.size() >= std::size_t(slots())) return false;
-        run("submit " + std::to_string(frame.number));
-        underWay_.push_back(frame.number);
-        return true;
-    }
-    Output take() override {
-        run("take");
-        Output output;
-        output.frame = underWay_.front();
-        underWay_.pop_front();
-        return output;
-    }
-    void drop() override { underWay_.clear(); }
-    void reset() override { underWay_.clear(); }
-    [[nodiscard]] std::vector<LayerInfo> layers() const override { return {}; }
-    void timeLayers(bool on) override { script_.timesLayers = on; }
-
-private:
-    [[nodiscard]] bool first() const { return name_ == "gpu"; }
-    void run(const std::string& what) {
-        script_.calls.push_back(name_ + " " + what);
-        if (first() && script_.failure) throw DeviceFailure(*script_.failure);
-        if (name_ == "other" && script_.otherFailure) std::rethrow_exception(script_.otherFailure);
-    }
-    Script& script_;
-    std::string name_, reason_;
-    std::deque<std::uint64_t> underWay_;
-};
 
 /// Gives what the test left in it.
 struct Selection {
@@ -87,15 +38,15 @@ private:
 class LiveQueueTest : public testing::Test {
 protected:
     LiveEngines::Make standby() {
-        return [this](const std::string& reason) { return std::make_unique<ScriptedEngine>(script_, "cpu", reason); };
+        return [this](const std::string& reason) { return std::make_unique<DeviceEngine>(script_, "cpu", reason); };
     }
     LiveEngines engines() {
-        LiveEngines made(std::make_unique<ScriptedEngine>(script_, "gpu"), standby());
+        LiveEngines made(std::make_unique<DeviceEngine>(script_, "gpu"), standby());
         made.selector = std::make_unique<ScriptedSelector>(selection_);
         return made;
     }
     void submit(int number) { queue_.submit({image_, std::uint64_t(number), {}}, {}, number); }
-    void select(const char* name) { selection_.next = std::make_unique<ScriptedEngine>(script_, name); }
+    void select(const char* name) { selection_.next = std::make_unique<DeviceEngine>(script_, name); }
     /// The number of the frame that comes, whose tag has to be the same.
     int take() {
         const auto [output, entry] = queue_.take();
@@ -107,7 +58,7 @@ protected:
     void fill() { script_.failure = DeviceFailure("The GPU's memory is too small.", false); }
 
     std::shared_ptr<const Image> image_ = std::make_shared<Image>(Size{8, 4}, PixelFormat::rgba8);
-    Script script_;
+    test::DeviceScript script_;
     Selection selection_;
     LiveQueue<int> queue_{engines()};
 };
@@ -253,7 +204,7 @@ TEST_F(LiveQueueTest, TimesLayersOnTheStandbyAsOnTheFirst) {
 
 TEST_F(LiveQueueTest, AFrameStaysUnderWayWhereTheStandbyCannotBeMade) {
     LiveQueue<int> queue(
-        {std::make_unique<ScriptedEngine>(script_, "gpu"), [](const std::string&) -> std::unique_ptr<LiveEngine> {
+        {std::make_unique<DeviceEngine>(script_, "gpu"), [](const std::string&) -> std::unique_ptr<LiveEngine> {
              throw Error(ErrorCategory::model, "The model is damaged.");
          }});
     queue.submit({image_, 5, {}}, {}, 5);
@@ -263,7 +214,7 @@ TEST_F(LiveQueueTest, AFrameStaysUnderWayWhereTheStandbyCannotBeMade) {
 }
 
 TEST_F(LiveQueueTest, TellsTheFailureWhereThereIsNoStandby) {
-    LiveQueue<int> queue(std::make_unique<ScriptedEngine>(script_, "gpu"));
+    LiveQueue<int> queue(std::make_unique<DeviceEngine>(script_, "gpu"));
     queue.submit({image_, 5, {}}, {}, 5);
     lose();
     EXPECT_THROW((void)queue.take(), DeviceFailure);

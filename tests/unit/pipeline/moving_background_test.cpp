@@ -10,7 +10,6 @@
 #include "inference/pipeline/pipeline.h"
 #include "tests/support/cpu_engine.h"
 #include "tests/support/eventually.h"
-#include "tests/support/model_file.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/scripted_live.h"
 #include "tests/support/video_file.h"
@@ -28,9 +27,7 @@ int threadsOfProcess() {
 }
 
 std::unique_ptr<Engine> cpuEngine() {
-    const auto bytes = test::encodeSafetensors(test::randomUNet({4, 8, 16}, 1));
-    return test::cpuEngine(UNet::load(Safetensors::parse(bytes, "tiny")),
-                           {.kind = EngineKind::cpu, .threads = 2, .networkLongestSide = 64});
+    return test::tinyEngine({.kind = EngineKind::cpu, .threads = 2, .networkLongestSide = 64});
 }
 
 /// Nobody is seen, so that a composite is the background alone.

@@ -14,7 +14,6 @@
 #include "inference/media/video/video_reader.h"
 #include "inference/pipeline/video_export.h"
 #include "tests/support/cpu_engine.h"
-#include "tests/support/model_file.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/video_file.h"
 
@@ -24,8 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::unique_ptr<LiveEngine> smallEngine() {
-    const auto bytes = test::encodeSafetensors(test::randomUNet({4, 8, 16}, 1));
-    return test::cpuEngine(UNet::load(Safetensors::parse(bytes, "tiny")), {.threads = 2, .networkLongestSide = 64});
+    return test::tinyEngine({.threads = 2, .networkLongestSide = 64});
 }
 
 /// In the memory of a device that may be lost before somebody fetches it.
