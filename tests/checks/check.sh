@@ -14,6 +14,9 @@ count() { # count passed|failed|skipped [HOW_MANY]
     printf -v "$1" %d $((${!1} + ${2-1}))
 }
 
+# As many tests at a time as there are cores, and one more, for many wait for time to pass.
+processes=$(($(nproc) + 1))
+
 # The last call of every check.
 closeCheck() {
     echo "$passed passed, $failed failed, $skipped skipped"
@@ -23,11 +26,10 @@ closeCheck() {
 # The build that the release tests and clang-tidy share.
 buildForTests() { configureAndBuild build/tests -DMATTE_WERROR=ON -DMATTE_BENCH=ON; }
 
-# runGoogleTests PROGRAM [OPTION...]: the program's tests in shards, one process for each core and one more, for many
-# tests wait for time to pass. A process for each test, as ctest has it, would take longer to start than most tests take.
-# What each shard printed stays in PROGRAM.shardN.txt.
+# runGoogleTests PROGRAM [OPTION...]: the program's tests in shards. A process for each test, as ctest has it, would take
+# longer to start than most tests take. What each shard printed stays in PROGRAM.shardN.txt.
 runGoogleTests() {
-    local program=$1 shards=$(($(nproc) + 1)) i report status all good bad left running=()
+    local program=$1 shards=$processes i report status all good bad left running=()
     shift
     for ((i = 0; i < shards; ++i)); do
         GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i timeout 900 "$program" "$@" >"$program.shard$i.txt" 2>&1 &
@@ -71,7 +73,7 @@ runTests() {
     local folder=$1 report=$PWD/$1/tests.xml status=0 line all bad left
     shift
     rm -f "$report"
-    ctest --test-dir "$folder" --parallel 2 --timeout 300 --output-junit "$report" "$@" 2>&1 | tee -a "$log" |
+    ctest --test-dir "$folder" --parallel "$processes" --timeout 300 --output-junit "$report" "$@" 2>&1 | tee -a "$log" |
         while IFS= read -r line; do
             if [[ $line =~ ^\ *([0-9]+)/([0-9]+)\ Test ]]; then showProgress testing $((100 * BASH_REMATCH[1] / BASH_REMATCH[2])); fi
         done || status=$?

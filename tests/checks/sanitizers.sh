@@ -17,7 +17,7 @@ leftOut+=:TwoPassRefinement.FindsMore*:TwoPassRefinement.IsNotTakenAtPeople*
 leftOut+=:Scarcity.AFileThatMayNotGrow*:*NetworkSizes*/Portrait
 leftOut+=:TemporalFilter.SlowMotion*:TemporalFilter.Flicker*:TemporalFilter.AMovingHand*:Cli.StopsCleanlyWhenInterrupted
 runGoogleTests build/sanitizers/tests/matte_tests --gtest_filter="-$leftOut"
-runTests build/sanitizers --tests-regex "^(camera\\.|layering|training\\.agreement)"
+runTests build/sanitizers --tests-regex "^(camera\\.|training\\.agreement)"
 
 gcovr --root . --object-directory build/sanitizers --filter inference/ --exclude-throw-branches --exclude-unreachable-branches \
     --gcov-ignore-parse-errors --json-summary build/sanitizers/coverage.json --print-summary -j 2 2>>"$log" | sed 's/^/    /' | tee -a "$log"
