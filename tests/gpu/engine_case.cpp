@@ -24,7 +24,7 @@ public:
 
 private:
     std::shared_ptr<const Image> source_;
-    StageTimes times_{{"refine", 1}};
+    StageTimes times_{{Stage::refine, 1}};
 };
 
 HostSteps& stepsOf(Cutout& cutout) {

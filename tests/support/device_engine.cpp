@@ -17,7 +17,7 @@ public:
 
 private:
     std::shared_ptr<const Image> source_;
-    StageTimes times_{{"network", 1}};
+    StageTimes times_{{Stage::network, 1}};
 };
 
 /// In the memory of a device that may be lost before somebody asks for it.
