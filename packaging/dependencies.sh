@@ -5,12 +5,12 @@
 
 # OpenCV in its small packages: libopencv-dev would bring VTK and Qt 5 with it.
 buildPackages=(g++ cmake ninja-build pkg-config libdnnl-dev libopencv-core-dev libopencv-imgproc-dev
-    libopencv-imgcodecs-dev libavfilter-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev
-    libpipewire-0.3-dev libdbus-1-dev libjpeg-dev libpng-dev libtiff-dev libwebp-dev liblcms2-dev zlib1g-dev nlohmann-json3-dev
+    libavfilter-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev
+    libpipewire-0.3-dev libdbus-1-dev libvips-dev libjpeg-dev liblcms2-dev nlohmann-json3-dev
     libcli11-dev qt6-base-dev libglew-dev)
 windowPackages=(libgl1-mesa-dri qt6-wayland fonts-dejavu-core)
 # clang 14 is in both distributions; another clang-format would format otherwise.
-testPackages=(libgtest-dev libbenchmark-dev libopencv-videoio-dev clang-14 clang-format-14 clang-tidy-14
+testPackages=(libgtest-dev libbenchmark-dev libopencv-imgcodecs-dev libopencv-videoio-dev clang-14 clang-format-14 clang-tidy-14
     libclang-rt-14-dev libomp-14-dev gcovr xvfb xauth libgl1-mesa-dri pipewire pipewire-bin wireplumber dbus-daemon python3-dbus python3-gi
     gstreamer1.0-tools gstreamer1.0-pipewire gstreamer1.0-plugins-base)
 packagePackages=(dpkg-dev file debootstrap)

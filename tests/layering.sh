@@ -23,7 +23,7 @@ check() {
     rule "$root" gui - 'cuda|cublas|cudnn|curand|nvrtc|driver_types|GL/glew|glew' 'gui knows neither CUDA nor GLEW' || bad=1
     rule "$root" 'inference interop gui' 'inference/media/' 'opencv2?/|opencv2?\.' 'OpenCV is known to inference/media alone' || bad=1
     rule "$root" 'inference interop gui' 'inference/cpu/' 'dnnl|oneapi/' 'oneDNN is known to inference/cpu alone' || bad=1
-    rule "$root" 'inference interop gui' 'inference/media/image/' 'jpeglib|png\.h|tiffio|webp/' 'picture formats are known to inference/media/image alone' || bad=1
+    rule "$root" 'inference interop gui' 'inference/media/image/' 'jpeglib|vips/|lcms2' 'picture formats are known to inference/media/image alone' || bad=1
     rule "$root" 'inference interop gui' '[^:]*\.cpp:' 'nlohmann/' 'JSON stays out of headers' || bad=1
     return $bad
 }
@@ -55,8 +55,8 @@ inference/cpu/planted.cpp <opencv2/imgproc.hpp>
 gui/planted.cpp <opencv2/core.hpp>
 inference/planted.h <dnnl.hpp>
 interop/planted.cpp <oneapi/dnnl/dnnl.hpp>
-gui/planted.cpp <webp/decode.h>
-inference/planted.cpp <tiffio.h>
+gui/planted.cpp <vips/vips8>
+inference/planted.cpp <jpeglib.h>
 inference/media/planted.h <nlohmann/json.hpp>
 PLANTED
 }

@@ -11,7 +11,6 @@
 
 #include "inference/core/error.h"
 #include "inference/media/image/image_file.h"
-#include "inference/media/image/picture_header.h"
 #include "inference/media/video/video_source.h"
 
 namespace matte {
@@ -22,7 +21,7 @@ namespace fs = std::filesystem;
 bool isPicture(const fs::path& path) {
     std::error_code error;
     if (!fs::is_regular_file(path, error)) return false;  // reading a pipe would wait
-    std::array<std::uint8_t, 16> begin{};
+    std::array<std::uint8_t, 64> begin{};
     std::ifstream file(path, std::ios::binary);
     file.read(reinterpret_cast<char*>(begin.data()), begin.size());
     return beginsAsPicture({begin.data(), std::size_t(file.gcount())});

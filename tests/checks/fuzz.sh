@@ -3,7 +3,7 @@
 # Each libFuzzer target for FUZZ_SECONDS (60) from the committed corpus, with AddressSanitizer and UBSan. What it finds is
 # left in build/fuzz/found: mend it and commit the file to tests/fuzz/corpus.
 . "$(dirname "$0")/check.sh"
-targets=(safetensors metadata background)
+targets=(safetensors picture background)
 configureAndBuild build/fuzz -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_COMPILER=clang++-14 -DMATTE_FUZZ=ON \
     -DMATTE_SANITIZE=address,undefined -DMATTE_GUI=OFF -DMATTE_CUDA=OFF -DMATTE_TESTS=OFF "${targets[@]/#/--target=fuzz_}"
 

@@ -143,7 +143,7 @@ def safetensors():
         write("safetensors", name, content)
 
 
-# Metadata of pictures.
+# Pictures.
 
 
 def tiff(order, value, tag=0x0112, kind=3, count=1, offset=8, entries=1):
@@ -173,7 +173,7 @@ def webp(*chunks):
     return b"RIFF" + struct.pack("<I", len(body) + 4) + b"WEBP" + body
 
 
-def metadata():
+def pictures():
     exif, icc = b"Exif\0\0", b"ICC_PROFILE\0"
     jfif = (0xE0, b"JFIF\0\x01\x01\0\0\x01\0\x01\0\0")
     header = (b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0))
@@ -224,7 +224,7 @@ def metadata():
         "text": b"this is no picture",
     }
     for name, content in files.items():
-        write("metadata", name, content)
+        write("picture", name, content)
 
 
 # Background options.
@@ -244,7 +244,7 @@ def background():
 
 def main():
     safetensors()
-    metadata()
+    pictures()
     background()
     print(sum(1 for path in CORPUS.rglob("*") if path.is_file()), "files")
 

@@ -7,7 +7,7 @@
 
 #include <opencv2/imgcodecs.hpp>
 
-#include "inference/media/image/tiff_directory.h"
+#include "tests/support/tiff_directory.h"
 
 namespace matte::test {
 namespace {

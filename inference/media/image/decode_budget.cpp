@@ -24,23 +24,29 @@ DecodeBudget::DecodeBudget(std::string name, std::size_t fileBytes, std::stop_to
       begun_(threadSeconds()),
       seconds_(seconds) {}
 
-void DecodeBudget::begin(Size size, std::size_t pixelsPerByte) {
-    if (size.pixels() > kFreePixels && size.pixels() / pixelsPerByte > fileBytes_) {
+Size DecodeBudget::begin(std::uint64_t width, std::uint64_t height) {
+    if (width == 0 || height == 0) throw Error(ErrorCategory::input, name_ + " has no pixels: open another picture.");
+    const std::string claim =
+        name_ + " claims to be " + std::to_string(width) + "x" + std::to_string(height) + " pixels";
+    const bool tooMany = width > Image::kMaxPixels || height > Image::kMaxPixels || width * height > Image::kMaxPixels;
+    if (tooMany || width > kMaxSide || height > kMaxSide) {
         throw Error(ErrorCategory::input,
-                    name_ + " claims to be " + std::to_string(size.width) + "x" + std::to_string(size.height) +
-                        " pixels and has " + std::to_string(fileBytes_) +
+                    claim + ", which is too large: scale it to at most " +
+                        (tooMany ? "200 megapixels." : std::to_string(kMaxSide) + " pixels a side."));
+    }
+    const std::uint64_t pixels = width * height;
+    if (pixels > kFreePixels && pixels / kPixelsPerByte > fileBytes_) {
+        throw Error(ErrorCategory::input,
+                    claim + " and has " + std::to_string(fileBytes_) +
                         " bytes, too few for a photo: copy or download it again, or scale it down.");
     }
-    seconds_ += kSecondsPerPixel * double(size.pixels());
-}
-
-bool DecodeBudget::isSpent() const {
-    return stop_.stop_requested() || threadSeconds() - begun_ > seconds_;
+    seconds_ += kSecondsPerPixel * double(pixels);
+    return {int(width), int(height)};
 }
 
 void DecodeBudget::check() const {
     stopIfAsked(stop_);
-    if (isSpent()) {
+    if (threadSeconds() - begun_ > seconds_) {
         throw Error(ErrorCategory::input, name_ + " takes too long to decode: save it again as PNG, or scale it down.");
     }
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <stop_token>
 #include <string>
 
@@ -19,15 +20,14 @@ public:
     DecodeBudget(std::string name, std::size_t fileBytes, std::stop_token stop, double seconds = kSeconds);
 
     [[nodiscard]] const std::string& name() const { return name_; }
-    /// Begins a picture, before memory is taken for it. Its data may stand for `pixelsPerByte` at most, above a size
-    /// that any file may have. Throws Error(input).
-    void begin(Size size, std::size_t pixelsPerByte = kPixelsPerByte);
-    /// Whether to give up, for callbacks of libraries that nothing can be thrown through: stopped, or out of time.
-    /// Cheap beside a row of pixels.
-    [[nodiscard]] bool isSpent() const;
-    /// Throws Cancelled or Error(input) when it is.
+    /// Begins a picture, before memory is taken for it, and gives its size. Throws Error(input): no pixels, more than
+    /// Image::kMaxPixels, a side above kMaxSide, or too few bytes for so many pixels.
+    Size begin(std::uint64_t width, std::uint64_t height);
+    /// Throws Cancelled when stopped, and Error(input) when out of time. Cheap beside a few rows of pixels.
     void check() const;
 
+    /// PNG files have no longer ones in practice.
+    static constexpr std::uint64_t kMaxSide = 1'000'000;
     /// A picture of so many pixels is no matter, whatever holds it.
     static constexpr std::size_t kFreePixels = 32'000'000;
     /// More than deflate (1032 bytes, each eight pixels of a bit) and LZW can pack into one, and than libwebp does with

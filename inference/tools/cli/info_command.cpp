@@ -126,7 +126,7 @@ Json engineFacts(const UNet& network, EngineKind kind) {
 
 Json collect() {
     Json facts{{"version", MATTE_VERSION},
-               {"opencv", openCvVersion()},
+               {"libvips", vipsVersion()},
                {"onednn", CpuNetwork::libraryVersion()},
                {"processor",
                 {{"name", cpuFact("model name")},
@@ -206,7 +206,7 @@ void printModel(const Json& model) {
 void printText(const Json& facts) {
     const Json& processor = facts["processor"];
     printLine("Matte", text(facts["version"]));
-    printLine("OpenCV", text(facts["opencv"]));
+    printLine("libvips", text(facts["libvips"]));
     printLine("oneDNN", text(facts["onednn"]));
     printLine("Processor", text(processor["name"]) + ", " + text(processor["threads"]) + " threads, " +
                                joined(processor["instructionSets"]));

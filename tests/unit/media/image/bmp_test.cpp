@@ -110,18 +110,41 @@ TEST(DecodeBmp, FindsTheColorsWhereTheMasksSay) {
     }
 }
 
-TEST(DecodeBmp, RefusesColorsThatAreNoBytes) {
+TEST(DecodeBmp, WidensColorsThatAreNoBytes) {
     const Masks tenBits{0x3FF00000, 0xFFC00, 0x3FF};
     for (const std::uint32_t headerBytes : {40U, 108U}) {
-        EXPECT_EQ(refusal(Bmp{32, headerBytes, 1, tenBits}.file({{1, 2, 3, 4}})),
-                  "picture is a BMP whose colours are not whole bytes, which is not supported: save it as PNG.");
+        // The number 0x04030201: 64, 192 and 513 of 1023.
+        EXPECT_EQ(column(Bmp{32, headerBytes, 1, tenBits}.file({{1, 2, 3, 4}})), (Values{16, 48, 128, 255}));
     }
 }
 
+// The largest of each channel is 255.
 TEST(DecodeBmp, Widens16Bits) {
-    EXPECT_EQ(column(Bmp{16, 40, 1, {0xF800, 0x7E0, 0x1F}}.file({{0x00, 0xF8}})), (Values{248, 0, 0, 255}));
-    EXPECT_EQ(column(Bmp{16, 40, 1, {0x7C00, 0x3E0, 0x1F}}.file({{0x00, 0x7C}})), (Values{248, 0, 0, 255}));
-    EXPECT_EQ(column(Bmp{16, 40, 1, {}}.file({{0x1F, 0x00}})), (Values{0, 0, 248, 255}));
+    for (const std::uint32_t headerBytes : {40U, 108U}) {
+        const Masks sixOfGreen{0xF800, 0x7E0, 0x1F}, five{0x7C00, 0x3E0, 0x1F};
+        EXPECT_EQ(column(Bmp{16, headerBytes, 1, sixOfGreen}.file({{0x00, 0xF8}})), (Values{255, 0, 0, 255}));
+        EXPECT_EQ(column(Bmp{16, headerBytes, 1, sixOfGreen}.file({{0xFF, 0xFF}})), (Values{255, 255, 255, 255}));
+        EXPECT_EQ(column(Bmp{16, headerBytes, 1, five}.file({{0x00, 0x7C}})), (Values{255, 0, 0, 255}));
+    }
+    EXPECT_EQ(column(Bmp{16, 40, 1, {}}.file({{0x1F, 0x00}})), (Values{0, 0, 255, 255}));
+    EXPECT_EQ(column(Bmp{16, 40, 1, {}}.file({{0x10, 0x00}})), (Values{0, 0, 132, 255}));
+}
+
+/// As OS/2 writes it: a header of `headerBytes`, three or four bytes a color of the palette, indices of `bits`.
+FileBytes os2(std::uint32_t headerBytes, std::uint32_t bits, const FileBytes& palette, const FileBytes& row) {
+    const int side = headerBytes == 12 ? 2 : 4;
+    const auto offset = std::uint32_t(14 + headerBytes + palette.size());
+    return test::joined({test::bytesOf("BM"), littleEndian(0, 4), littleEndian(0, 4), littleEndian(offset, 4),
+                         littleEndian(headerBytes, 4), littleEndian(1, side), littleEndian(1, side), littleEndian(1, 2),
+                         littleEndian(bits, 2), palette, row});
+}
+
+TEST(DecodeBmp, ReadsPalettesOfEitherWidth) {
+    for (const std::uint32_t bits : {1U, 4U, 8U}) {
+        const FileBytes second{std::uint8_t(1U << (8 - bits)), 0, 0, 0};
+        EXPECT_EQ(column(os2(12, bits, {1, 2, 3, 30, 20, 10}, second)), (Values{10, 20, 30, 255})) << bits;
+        EXPECT_EQ(column(os2(16, bits, {1, 2, 3, 0, 30, 20, 10, 0}, second)), (Values{10, 20, 30, 255})) << bits;
+    }
 }
 
 }  // namespace

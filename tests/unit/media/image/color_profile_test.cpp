@@ -9,9 +9,7 @@
 #include <gtest/gtest.h>
 #include <lcms2.h>
 
-#include "inference/media/image/color_profile.h"
 #include "inference/media/image/image_file.h"
-#include "inference/media/image/picture_metadata.h"
 #include "tests/support/picture_file.h"
 
 namespace matte {
@@ -120,61 +118,93 @@ INSTANTIATE_TEST_SUITE_P(Formats,
                                     std::to_string(instance.param.channels) + "x" + std::to_string(instance.param.bits);
                          });
 
-void expectAsStored(const FileBytes& profile, const std::string& what) {
-    const Samples card = test::testCard({61, 83}, 3, 8);
-    const FileBytes plain = test::encode(card, ".png");
-    const auto picture = decodeImage(test::withColorProfile(plain, profile), what), stored = decodeImage(plain, what);
-    for (int y = 0; y < card.size.height; ++y) {
-        ASSERT_EQ(std::memcmp(picture->row(y), stored->row(y), std::size_t(card.size.width) * 4), 0) << what;
-    }
+bool isSame(const Image& a, const Image& b) {
+    return a.size() == b.size() && std::memcmp(a.row(0), b.row(0), a.bytes()) == 0;
+}
+
+/// `file` looks as `plain` does, which has no profile.
+void expectAsStored(const FileBytes& file, const FileBytes& plain, const std::string& what) {
+    EXPECT_TRUE(isSame(*decodeImage(file, "photo"), *decodeImage(plain, "photo"))) << what;
+}
+
+void expectNoUse(const FileBytes& profile, const std::string& what) {
+    const FileBytes plain = test::encode(test::testCard({61, 83}, 3, 8), ".png");
+    expectAsStored(test::withColorProfile(plain, profile), plain, what);
 }
 
 TEST(ColorProfile, OfSrgbItselfLeavesEveryPixel) {
-    expectAsStored(saved(cmsCreate_sRGBProfile()), "sRGB");
+    expectNoUse(saved(cmsCreate_sRGBProfile()), "sRGB");
 }
 
 TEST(ColorProfile, ThatIsNoUseChangesNothing) {
     FileBytes cut = displayP3();
     cut.resize(cut.size() / 2);
-    expectAsStored(cut, "cut off");
-    expectAsStored(test::bytesOf("not a profile"), "text");
-    expectAsStored({}, "empty");
+    expectNoUse(cut, "cut off");
+    expectNoUse(test::bytesOf("not a profile"), "text");
+    expectNoUse({}, "empty");
     cmsToneCurve* tone = cmsBuildGamma(nullptr, 1.0);
-    expectAsStored(saved(cmsCreateGrayProfile(cmsD50_xyY(), tone)), "grey");
+    expectNoUse(saved(cmsCreateGrayProfile(cmsD50_xyY(), tone)), "grey");
     cmsFreeToneCurve(tone);
-    expectAsStored(saved(cmsCreateLab4Profile(nullptr)), "Lab");
+    expectNoUse(saved(cmsCreateLab4Profile(nullptr)), "Lab");
 }
 
-TEST(ColorProfile, IsFoundWholeInEachFormat) {
-    const FileBytes profile = displayP3();
-    const Samples card = test::testCard({5, 4}, 3, 8);
-    for (const char* extension : {".jpg", ".png", ".tif", ".webp"}) {
-        const FileBytes file = test::encode(card, extension);
-        EXPECT_TRUE(colorProfileOf(file).empty()) << extension;
-        EXPECT_EQ(colorProfileOf(test::withColorProfile(file, profile)), profile) << extension;
-        const FileBytes turned = test::withOrientation(file, 6);
-        EXPECT_TRUE(colorProfileOf(turned).empty()) << extension;
-    }
-    const FileBytes jpeg = test::encode(card, ".jpg");
-    EXPECT_EQ(colorProfileOf(test::withColorProfile(jpeg, profile, 100)), profile) << "spread over parts";
+// An APP2 segment holds 64 kB, and profiles of presses are larger.
+TEST(ColorProfile, SpreadOverSegmentsIsJoined) {
+    const FileBytes jpeg = test::encode(test::sixAreas({48, 32}), ".jpg");
+    const auto whole = decodeImage(test::withColorProfile(jpeg, displayP3()), "photo");
+    EXPECT_FALSE(isSame(*whole, *decodeImage(jpeg, "photo")));
+    EXPECT_TRUE(isSame(*whole, *decodeImage(test::withColorProfile(jpeg, displayP3(), 100), "photo")));
 }
 
 // Editors that know APP2 only as something to skip cut such files in two.
 TEST(ColorProfile, WithAPartMissingIsNone) {
-    const FileBytes profile = displayP3();
-    FileBytes file = test::withColorProfile(test::encode(test::testCard({5, 4}, 3, 8), ".jpg"), profile, 100);
+    const FileBytes profile = displayP3(), plain = test::encode(test::sixAreas({48, 32}), ".jpg");
+    FileBytes file = test::withColorProfile(plain, profile, 100);
     const std::uint32_t first = 2 + 2 + 14 + std::uint32_t((profile.size() - 1) % 100 + 1);  // of the last part
     file.erase(file.begin() + 2, file.begin() + 2 + std::ptrdiff_t(first));
-    EXPECT_TRUE(colorProfileOf(file).empty());
-    EXPECT_EQ(decodeImage(file, "photo")->size(), (Size{5, 4}));
+    expectAsStored(file, plain, "cut");
 }
 
 TEST(ColorProfile, TooLargeToBeOneIsNone) {
-    const FileBytes huge(5 << 20);
+    FileBytes huge = displayP3();
+    huge.resize(5 << 20);
+    const FileBytes size = test::bigEndian(5 << 20, 4);  // which a profile begins with
+    std::copy(size.begin(), size.end(), huge.begin());
     for (const char* extension : {".png", ".tif", ".webp"}) {
-        const FileBytes file = test::encode(test::testCard({5, 4}, 3, 8), extension);
-        EXPECT_TRUE(colorProfileOf(test::withColorProfile(file, huge)).empty()) << extension;
+        const FileBytes plain = test::encode(test::testCard({5, 4}, 3, 8), extension);
+        expectAsStored(test::withColorProfile(plain, huge), plain, extension);
     }
+}
+
+FileBytes linearGrey() {
+    cmsToneCurve* tone = cmsBuildGamma(nullptr, 1.0);
+    const cmsHPROFILE profile = cmsCreateGrayProfile(cmsD50_xyY(), tone);
+    cmsFreeToneCurve(tone);
+    return saved(profile);
+}
+
+TEST(ColorProfile, OfGreyIsFollowedInEachDepth) {
+    for (const auto& [extension, bits] : {std::pair{".png", 8}, {".png", 16}, {".tif", 8}, {".tif", 16}}) {
+        const Samples card = test::testCard({61, 83}, 1, bits);
+        const auto picture = decodeImage(test::withColorProfile(test::encode(card, extension), linearGrey()), "photo");
+        for (int y = 0; y < card.size.height; ++y) {
+            for (int x = 0; x < card.size.width; ++x) {
+                const double wanted = encoded(card.at(x, y, 0) / (bits == 16 ? 65535.0 : 255.0)) * 255;
+                for (int c = 0; c < 3; ++c) ASSERT_NEAR(picture->row(y)[x * 4 + c], wanted, 1) << extension << bits;
+            }
+        }
+    }
+}
+
+// 16 bits hold shadows that eight bits of light do not: they are shown, each darker than the next.
+TEST(ColorProfile, IsFollowedBeforeTheDepthIsCut) {
+    Samples ramp{{64, 1}, 1, 16, {}};
+    for (int i = 0; i < 64; ++i) {
+        ramp.values.push_back(std::uint16_t(std::lround(decoded(i / 255.0) * 65535)));
+    }
+    const auto picture = decodeImage(test::withColorProfile(test::encode(ramp, ".png"), linearGrey()), "ramp");
+    for (int i = 0; i < 64; ++i) EXPECT_NEAR(picture->row(0)[i * 4], i, 1);
+    EXPECT_GT(picture->row(0)[20 * 4], picture->row(0)[18 * 4]);
 }
 
 /// Of a press whose four inks each take a quarter of the lightness away, whatever the eye sees.
@@ -206,12 +236,11 @@ TEST(ColorProfile, OfAPressTakesInksForLight) {
     const double grey = encoded(std::pow((lightness + 16) / 116, 3)) * 255;  // CIE 15:2004, 8.2.1.1
     for (int c = 0; c < 3; ++c) EXPECT_NEAR(picture->row(4)[4 * 4 + c], grey, 3);
     EXPECT_EQ(picture->row(4)[4 * 4 + 3], 255);
+}
 
-    Image inks({1, 1}, PixelFormat::rgba8);
-    std::memset(inks.row(0), 255, 4);  // all four inks: black
-    EXPECT_FALSE(convertCmykToSrgb(inks, false, displayP3()));
-    ASSERT_TRUE(convertCmykToSrgb(inks, false, greyPress()));
-    EXPECT_LE(inks.row(0)[0], 2);
+TEST(ColorProfile, OfColoursIsNoUseToInks) {
+    const FileBytes plain = test::cmykJpeg();
+    expectAsStored(test::withColorProfile(plain, displayP3()), plain, "inks");
 }
 
 }  // namespace

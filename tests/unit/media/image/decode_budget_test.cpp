@@ -6,11 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "inference/core/error.h"
+#include "inference/media/image/bmp_decoder.h"
+#include "inference/media/image/decode_budget.h"
 #include "inference/media/image/image_file.h"
-#include "inference/media/image/jpeg_decoder.h"
-#include "inference/media/image/png_decoder.h"
-#include "inference/media/image/tiff_decoder.h"
-#include "inference/media/image/webp_decoder.h"
+#include "inference/media/image/picture_decoder.h"
 #include "tests/support/absurd_picture.h"
 #include "tests/support/picture_file.h"
 
@@ -71,35 +70,38 @@ TEST(PictureBomb, WithALongSideIsToldAsOne) {
 // Deflate packs at most 1032 bytes into one, and a pixel may be a bit; libwebp's single colour is the plainest.
 TEST(DecodeBudget, GrantsTheLargestPictureOfEachFormat) {
     const Size largest{20'000, 10'000};
-    DecodeBudget(std::string(), largest.pixels() / 8 / 1032, {}).begin(largest);
-    DecodeBudget(std::string(), 7'692, {}).begin({16'383, 12'200});
-    EXPECT_NE(refusal([&] { DecodeBudget(std::string(), 100, {}).begin(largest); }), "");
+    const auto begin = [](std::size_t fileBytes, Size size) {
+        return DecodeBudget(std::string(), fileBytes, {}).begin(std::uint64_t(size.width), std::uint64_t(size.height));
+    };
+    EXPECT_EQ(begin(largest.pixels() / 8 / 1032, largest), largest);
+    EXPECT_EQ(begin(7'692, {16'383, 12'200}), (Size{16'383, 12'200}));
+    EXPECT_NE(refusal([&] { begin(100, largest); }), "");
 }
 
-// Each decoder, with a budget that is spent before it begins.
-void eachDecoder(DecodeBudget& budget, const std::function<void(const char*, const std::function<Image()>&)>& visit) {
+// Each format, with a budget that may be spent before it begins.
+void eachFormat(DecodeBudget& budget, const std::function<void(const char*, const std::function<Image()>&)>& visit) {
     const test::Samples card = test::testCard({61, 43}, 3, 8);
-    const FileBytes jpeg = test::encode(card, ".jpg"), png = test::encode(card, ".png"),
-                    webp = test::encode(card, ".webp"), tiff = test::encode(card, ".tif");
-    visit("JPEG", [&] { return decodeJpeg(jpeg, budget); });
-    visit("PNG", [&] { return decodePng(png, inspectPicture(png, "png"), budget); });
-    visit("WebP", [&] { return decodeWebp(webp, inspectPicture(webp, "webp"), budget); });
-    visit("TIFF", [&] { return decodeTiff(tiff, inspectPicture(tiff, "tiff"), budget); });
+    for (const char* extension : {".jpg", ".png", ".webp", ".tif"}) {
+        const FileBytes file = test::encode(card, extension);
+        visit(extension, [&] { return decodePicture(file, budget); });
+    }
+    const FileBytes bmp = test::encode(card, ".bmp");
+    visit(".bmp", [&] { return decodeBmp(bmp, budget); });
 }
 
-TEST(DecodeBudget, StopsEachDecoder) {
+TEST(DecodeBudget, StopsEachFormat) {
     std::stop_source work;
     DecodeBudget budget("photo", 10'000, work.get_token());
-    eachDecoder(budget, [](const char* format, const auto& decode) { EXPECT_NO_THROW(decode()) << format; });
+    eachFormat(budget, [](const char* format, const auto& decode) { EXPECT_NO_THROW(decode()) << format; });
     work.request_stop();
-    eachDecoder(budget, [](const char* format, const auto& decode) { EXPECT_THROW(decode(), Cancelled) << format; });
+    eachFormat(budget, [](const char* format, const auto& decode) { EXPECT_THROW(decode(), Cancelled) << format; });
     const FileBytes bmp = test::encode(test::testCard({61, 43}, 3, 8), ".bmp");
     EXPECT_THROW(decodeImage(bmp, "photo", work.get_token()), Cancelled);
 }
 
 TEST(DecodeBudget, EndsWithTheTimeThatAPictureMayTake) {
     DecodeBudget budget("photo", 10'000, {}, -1);
-    eachDecoder(budget, [](const char* format, const auto& decode) {
+    eachFormat(budget, [](const char* format, const auto& decode) {
         EXPECT_EQ(refusal([&] { decode(); }), "photo takes too long to decode: save it again as PNG, or scale it down.")
             << format;
     });

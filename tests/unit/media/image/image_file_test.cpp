@@ -147,15 +147,22 @@ TEST(DecodeTiff, GivesStraightAlpha) {
         const auto image = decodeImage(test::withTiffField(file, 338, extraSamples), "layer");
         return std::vector<int>(image->row(0), image->row(0) + 4);
     };
-    EXPECT_EQ(pixelOf(1), (std::vector<int>{128, 64, 255, 100}));
+    const auto divided = pixelOf(1), wanted = std::vector<int>{128, 64, 255, 100};
+    for (std::size_t c = 0; c < 4; ++c) EXPECT_NEAR(divided[c], wanted[c], 1) << c;
     EXPECT_EQ(pixelOf(2), (std::vector<int>{50, 25, 100, 100}));
 }
 
 TEST(DecodeTiff, RefusesSamplesThatItCannotShow) {
-    const auto file = test::encode(test::testCard({4, 4}, 1, 16), ".tif");
-    EXPECT_EQ(refusal(ErrorCategory::input, [&] { decodeImage(test::withTiffField(file, 339, 3), "half floats"); }),
-              "half floats holds 16-bit floating-point samples, which are not supported: save it with 8 or 16 bits a "
-              "channel.");
+    const auto tell = [](int bits, int sampleFormat) {
+        const auto file = test::encode(test::testCard({4, 4}, 1, bits), ".tif");
+        return refusal(ErrorCategory::input, [&] { decodeImage(test::withTiffField(file, 339, sampleFormat), "odd"); });
+    };
+    const std::string refused =
+        "odd holds signed, 32-bit or floating-point samples, which are not supported: save it with 8 or 16 bits a "
+        "channel.";
+    EXPECT_EQ(tell(8, 2), refused);
+    EXPECT_EQ(tell(16, 2), refused);
+    EXPECT_TRUE(tell(16, 3).starts_with("odd can't be decoded (")) << "floats of 16 bits: " << tell(16, 3);
 }
 
 // In PhotometricInterpretation (262), 0 says that white is stored as 0.
@@ -191,18 +198,13 @@ TEST(DecodeTiff, SaysWhichColoursItCannotShow) {
     const auto tell = [](const FileBytes& file) {
         return refusal(ErrorCategory::input, [&] { decodeImage(file, "print"); });
     };
-    const auto inks = decodeImage(pixelTiff(8, 5, {0, 255, 255, 0}), "print");
-    EXPECT_GT(inks->row(0)[0], inks->row(0)[1] + 100) << "four inks of 8 bits are shown";
-    EXPECT_EQ(tell(pixelTiff(16, 5, {0, 255, 255, 0})),
-              "print holds the colours of inks (CMYK) with 16 bits a channel, which is not supported: save it as RGB.");
-    const std::string tooMany =
-        "print holds 5 channels a pixel, which is not supported: save it as RGB or as RGB with alpha.";
-    EXPECT_EQ(tell(pixelTiff(8, 5, {0, 255, 255, 0, 255})), tooMany);
-    EXPECT_EQ(tell(pixelTiff(8, 2, {0, 255, 255, 0, 255})), tooMany);
-    EXPECT_EQ(tell(pixelTiff(16, 2, {0, 255, 255, 0, 255})), tooMany);
-    auto big = pixelTiff(8, 2, {0, 255, 255});
-    big[2] = 43;
-    EXPECT_EQ(tell(big), "print is a BigTIFF, which is not supported: save it as a plain TIFF or as PNG.");
+    for (const std::uint32_t bits : {8U, 16U}) {
+        const auto inks = decodeImage(pixelTiff(bits, 5, {0, 255, 255, 0}), "print");
+        EXPECT_GT(inks->row(0)[0], inks->row(0)[1] + 100) << "four inks of " << bits << " bits are shown";
+        const std::string tooMany =
+            "print holds 5 channels a pixel, which is not supported: save it as RGB or as RGB with alpha.";
+        EXPECT_EQ(tell(pixelTiff(bits, 2, {0, 255, 255, 0, 255})), tooMany);
+    }
 }
 
 /// One pixel, its samples of `bits` in a plane each: PlanarConfiguration (284) is 2. TIFF 6.0, section 8.
@@ -235,10 +237,9 @@ TEST(DecodeTiff, JoinsSeparatePlanes) {
     auto deep = planarTiff(16, {10, 20, 30});
     EXPECT_EQ(pixelOf(deep), (std::vector<int>{10, 20, 30, 255}));
 
-    // The last field says that there are planes, and libtiff also believes a signed number (type 9).
+    // The last field says that there are planes; a signed number (type 9) says it, too.
     deep.at(deep.size() - 4 - 12 + 2) = 9;
-    EXPECT_EQ(refusal(ErrorCategory::input, [&] { pixelOf(deep); }),
-              "planes is damaged and can't be decoded: copy or download it again.");
+    EXPECT_EQ(pixelOf(deep), (std::vector<int>{10, 20, 30, 255}));
 }
 
 TEST(ReadImage, SaysWhatIsWrongWithTheFile) {
@@ -250,7 +251,8 @@ TEST(ReadImage, SaysWhatIsWrongWithTheFile) {
     test::writeBytes(folder / "empty.jpg", {});
     EXPECT_NE(tell(folder / "empty.jpg").find("is empty"), std::string::npos);
     test::writeBytes(folder / "text.jpg", test::bytesOf("this is text"));
-    EXPECT_NE(tell(folder / "text.jpg").find("is not a JPEG, PNG, WebP, TIFF or BMP"), std::string::npos);
+    EXPECT_NE(tell(folder / "text.jpg").find("is not a JPEG, PNG, WebP, TIFF, HEIF, AVIF, GIF or BMP"),
+              std::string::npos);
 }
 
 TEST(ReadImage, SaysThatItMayNotRead) {

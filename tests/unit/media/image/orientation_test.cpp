@@ -2,8 +2,8 @@
 // A photo comes out upright, once, whichever way the camera was held and whichever format it is in.
 #include <gtest/gtest.h>
 
+#include "inference/core/error.h"
 #include "inference/media/image/image_file.h"
-#include "inference/media/image/orientation.h"
 #include "tests/support/picture_file.h"
 
 namespace matte {
@@ -54,7 +54,6 @@ TEST_P(Upright, Once) {
     const auto [format, orientation] = GetParam();
     Samples scene = test::sixAreas({48, 32});
     const auto file = test::withOrientation(test::encode(storedAs(scene, orientation), format.extension), orientation);
-    EXPECT_EQ(exifOrientation(file), orientation);
     const auto picture = decodeImage(file, "photo");
     ASSERT_EQ(picture->size(), scene.size);
     for (int y = 0; y < 32; ++y) {
@@ -94,55 +93,58 @@ TEST(Orientation, HoldsForDeepTiff) {
 
 TEST(Orientation, IsUprightWhenThereIsNone) {
     for (const char* extension : {".jpg", ".png", ".webp", ".tif", ".bmp"}) {
-        EXPECT_EQ(exifOrientation(test::encode(test::sixAreas({6, 4}), extension)), 1) << extension;
+        EXPECT_EQ(decodeImage(test::encode(test::sixAreas({6, 4}), extension), "photo")->size(), (Size{6, 4}));
     }
-    EXPECT_EQ(exifOrientation({}), 1);
-    EXPECT_EQ(exifOrientation(test::bytesOf("not a picture")), 1);
 }
 
 TEST(Orientation, IsUprightWhenTheFieldMakesNoSense) {
-    for (const int nonsense : {0, 9, 255, 65535}) {
-        EXPECT_EQ(exifOrientation(test::withOrientation(test::encode(test::sixAreas({6, 4}), ".jpg"), nonsense)), 1);
+    for (const char* extension : {".jpg", ".png", ".webp", ".tif"}) {
+        for (const int nonsense : {0, 9, 255, 65535}) {
+            const auto file = test::withOrientation(test::encode(test::sixAreas({6, 4}), extension), nonsense);
+            EXPECT_EQ(decodeImage(file, "photo")->size(), (Size{6, 4})) << extension << ", " << nonsense;
+        }
     }
 }
 
 TEST(Orientation, SurvivesAnyDamage) {
+    const auto refuses = [](std::span<const std::uint8_t> file) {
+        try {
+            decodeImage(file, "photo");
+            return false;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.category, ErrorCategory::input);
+            return true;
+        }
+    };
     for (const char* extension : {".jpg", ".png", ".webp", ".tif"}) {
         const auto file = test::withOrientation(test::encode(test::sixAreas({6, 4}), extension), 6);
-        for (std::size_t size = 0; size < file.size(); ++size) {
-            const int cut = exifOrientation(std::span(file).first(size));
-            EXPECT_TRUE(cut == 1 || cut == 6) << extension << " cut at " << size;
-        }
         for (std::size_t at = 0; at < file.size(); ++at) {
             auto flipped = file;
             flipped[at] ^= 0xFF;
-            const int orientation = exifOrientation(flipped);
-            EXPECT_TRUE(orientation >= 1 && orientation <= 8) << extension << " flipped at " << at;
+            refuses(flipped);
+        }
+        for (std::size_t size = 0; size < file.size() / 2; ++size) {
+            EXPECT_TRUE(refuses(std::span(file).first(size))) << extension << " cut at " << size;
         }
     }
 }
 
-TEST(TurnedUpright, LeavesAnUprightPictureWhereItIs) {
-    Image image({3, 2}, PixelFormat::rgba8);
-    const auto* pixels = image.row(0);
-    EXPECT_EQ(turnedUpright(std::move(image), 1).row(0), pixels);
-}
-
-// Larger than the tiles in which it works, and no multiple of them.
-TEST(TurnedUpright, TurnsByAQuarterClockwise) {
-    Image stored({70, 33}, PixelFormat::rgba8);
+// Larger than the strips and tiles in which it is done, and no multiple of them.
+TEST(Orientation, TurnsALargePictureByAQuarterClockwise) {
+    Samples stored{{70, 33}, 4, 8, {}};
     for (int y = 0; y < 33; ++y) {
         for (int x = 0; x < 70; ++x) {
-            const std::uint8_t pixel[4] = {std::uint8_t(x), std::uint8_t(y), 0, 255};
-            std::copy_n(pixel, 4, stored.row(y) + x * 4);
+            for (const int value : {x, y, 0, x + y + 1}) stored.values.push_back(std::uint16_t(value));
         }
     }
-    const Image upright = turnedUpright(std::move(stored), 6);
-    ASSERT_EQ(upright.size(), (Size{33, 70}));
+    const auto upright = decodeImage(test::withOrientation(test::encode(stored, ".png"), 6), "photo");
+    ASSERT_EQ(upright->size(), (Size{33, 70}));
     for (int y = 0; y < 70; ++y) {
         for (int x = 0; x < 33; ++x) {
-            ASSERT_EQ(upright.row(y)[x * 4], y);
-            ASSERT_EQ(upright.row(y)[x * 4 + 1], 32 - x);
+            const std::uint8_t* pixel = upright->row(y) + std::ptrdiff_t(x) * 4;
+            ASSERT_EQ(pixel[0], y);
+            ASSERT_EQ(pixel[1], 32 - x);
+            ASSERT_EQ(pixel[3], y + 32 - x + 1);
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/media/image/tiff_directory.h"
+#include "tests/support/tiff_directory.h"
 
 #include <algorithm>
 
