@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/media/image/color_converter.h"
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 
@@ -62,17 +63,26 @@ std::uint8_t eightBits(std::uint16_t sample) {
 }
 
 /// Without a profile.
+template <int colors, typename Sample>
+void convertRow(const Sample* in, std::uint8_t* rgba, int width, bool hasAlpha) {
+    const int channels = colors + (hasAlpha ? 1 : 0);
+    for (int x = 0; x < width; ++x, in += channels, rgba += 4) {
+        for (int c = 0; c < 3; ++c) {
+            rgba[c] = eightBits(in[colors == 1 ? 0 : c]);
+            // The light that gets past both inks.
+            if (colors == 4) rgba[c] = std::uint8_t(((255 - rgba[c]) * (255 - eightBits(in[3])) + 127) / 255);
+        }
+        rgba[3] = hasAlpha ? eightBits(in[colors]) : std::uint8_t(255);
+    }
+}
+
 template <typename Sample>
 void convertRow(const std::uint8_t* from, std::uint8_t* rgba, int width, const SampleLayout& layout) {
     const auto* in = reinterpret_cast<const Sample*>(from);
-    const int channels = layout.channels();
-    for (int x = 0; x < width; ++x, in += channels, rgba += 4) {
-        for (int c = 0; c < 3; ++c) {
-            rgba[c] = eightBits(in[layout.colors == 1 ? 0 : c]);
-            // The light that gets past both inks.
-            if (layout.colors == 4) rgba[c] = std::uint8_t(((255 - rgba[c]) * (255 - eightBits(in[3])) + 127) / 255);
-        }
-        rgba[3] = layout.hasAlpha ? eightBits(in[channels - 1]) : std::uint8_t(255);
+    switch (layout.colors) {
+        case 1: return convertRow<1>(in, rgba, width, layout.hasAlpha);
+        case 3: return convertRow<3>(in, rgba, width, layout.hasAlpha);
+        default: return convertRow<4>(in, rgba, width, layout.hasAlpha);
     }
 }
 
@@ -97,26 +107,6 @@ void ColorConverter::convert(const std::uint8_t* from, std::uint8_t* rgba, int w
     }
     if (!layout_.hasAlpha) std::memset(rgba, 255, std::size_t(width) * 4);
     cmsDoTransform(transform_.get(), from, rgba, cmsUInt32Number(width));
-}
-
-std::vector<std::uint8_t> profileOf(const ColorSpace& space, int colors) {
-    constexpr int kParametricGamma = 1, kParametricSrgb = 4;  // ICC.1:2022, 10.18
-    const std::array<cmsFloat64Number, 5> srgb{2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
-    cmsToneCurve* tone = space.gamma > 0 ? cmsBuildParametricToneCurve(nullptr, kParametricGamma, &space.gamma)
-                                         : cmsBuildParametricToneCurve(nullptr, kParametricSrgb, srgb.data());
-    const auto& c = space.chromaticities;
-    const cmsCIExyY white{c[0], c[1], 1};
-    const cmsCIExyYTRIPLE primaries{{c[2], c[3], 1}, {c[4], c[5], 1}, {c[6], c[7], 1}};
-    const std::array<cmsToneCurve*, 3> tones{tone, tone, tone};
-    const Profile profile(!tone         ? nullptr
-                          : colors == 1 ? cmsCreateGrayProfile(cmsD50_xyY(), tone)
-                                        : cmsCreateRGBProfile(&white, &primaries, tones.data()));
-    if (tone) cmsFreeToneCurve(tone);
-    cmsUInt32Number bytes = 0;
-    if (!profile || !cmsSaveProfileToMem(profile.get(), nullptr, &bytes)) return {};
-    std::vector<std::uint8_t> file(bytes);
-    if (!cmsSaveProfileToMem(profile.get(), file.data(), &bytes)) return {};
-    return file;
 }
 
 }  // namespace matte

@@ -4,12 +4,10 @@
 // pictures; libvips's own transform loses shadows of 16 bits and of grey, for it asks Little CMS for tables.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
 namespace matte {
 
@@ -29,6 +27,8 @@ public:
     ColorConverter(const SampleLayout& layout, std::span<const std::uint8_t> profile);
 
     void convert(const std::uint8_t* from, std::uint8_t* rgba, int width) const;
+    /// Whether a row takes so long that several threads are worth it.
+    [[nodiscard]] bool isSlow() const { return transform_ != nullptr; }
 
 private:
     struct Delete {
@@ -37,14 +37,5 @@ private:
     SampleLayout layout_;
     std::unique_ptr<void, Delete> transform_;  ///< null: the colours are sRGB's
 };
-
-/// What a picture may say of its colours in place of a profile.
-struct ColorSpace {
-    std::array<double, 8> chromaticities{0.3127, 0.3290, 0.64, 0.33,
-                                         0.30,   0.60,   0.15, 0.06};  ///< x, y of white, R, G, B
-    double gamma = 0;  ///< light is the sample to this power; 0: sRGB's curve
-};
-/// The ICC profile of pictures with 1 or 3 colours; empty when there is no such colour space.
-std::vector<std::uint8_t> profileOf(const ColorSpace& space, int colors);
 
 }  // namespace matte

@@ -2,8 +2,6 @@
 #include "inference/media/image/image_file.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -70,14 +68,6 @@ std::shared_ptr<const Image> decodeImage(std::span<const std::uint8_t> bytes,
 
 bool beginsAsPicture(std::span<const std::uint8_t> begin) {
     return beginsAsBmp(begin) || (!begin.empty() && !Bytes(begin).is(0, "GIF8") && isDecodable(begin));
-}
-
-bool hasImageExtension(const std::filesystem::path& path) {
-    std::string extension = path.extension().string();
-    std::transform(extension.begin(), extension.end(), extension.begin(),
-                   [](unsigned char c) { return char(std::tolower(c)); });
-    constexpr std::array kExtensions{".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".bmp"};
-    return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
 }
 
 std::string vipsVersion() {

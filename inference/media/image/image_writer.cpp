@@ -151,6 +151,10 @@ FileBytes encode(const std::filesystem::path& path, const ImageView& image) {
 
 }  // namespace
 
+bool hasImageExtension(const std::filesystem::path& path) {
+    return findEncoding(path) != nullptr;
+}
+
 void writeImage(const std::filesystem::path& path, const ImageView& image) {
     checkTarget(path);
     writeFile(path, encode(path, image));

@@ -64,7 +64,8 @@ bool hasFitScans(std::span<const std::uint8_t> bytes) {
     for (std::uint64_t at = 2; file.has(at, 2) && !file.is(at, "\xFF\xD9");) {
         const std::uint32_t marker = file.big(at + 1, 1);
         if (file.big(at, 1) != 0xFF || marker < 0xC0 || marker == 0xFF || (marker >= 0xD0 && marker <= 0xD8)) {
-            ++at;  // within a scan, or between two segments
+            // Within a scan, or between two segments.
+            at = std::uint64_t(std::find(bytes.begin() + std::ptrdiff_t(at) + 1, bytes.end(), 0xFF) - bytes.begin());
             continue;
         }
         const bool isFrame = marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
@@ -141,38 +142,12 @@ SampleLayout layoutOf(const VImage& image, const std::string& name) {
     return layout;
 }
 
-/// What a PNG says of its colours without a profile: PNG specification, third edition, section 11.3.2.
-std::vector<std::uint8_t> profileOfPng(const Bytes& file, int colors) {
-    ColorSpace space;
-    bool says = false;
-    const auto value = [&](std::uint64_t at) { return file.big(at, 4) / 100'000.0; };
-    for (std::uint64_t at = 8; file.has(at, 12) && !file.is(at + 4, "IDAT");
-         at += 12 + std::uint64_t(file.big(at, 4))) {
-        const std::uint64_t data = at + 8;
-        if (file.is(at + 4, "sRGB")) return {};
-        if (file.is(at + 4, std::string_view("cICP\x0C\x0D\0\x01", 8))) {  // the primaries of Display P3, sRGB's curve
-            return profileOf({{0.3127, 0.3290, 0.680, 0.320, 0.265, 0.690, 0.150, 0.060}, 0}, colors);
-        }
-        if (file.is(at + 4, "cHRM")) {
-            for (std::size_t i = 0; i < 8; ++i) space.chromaticities[i] = value(data + 4 * i);
-            says = true;
-        } else if (file.is(at + 4, "gAMA") && value(data) > 0) {
-            space.gamma = 1 / value(data);
-        }
-    }
-    // Without primaries, 1/2.2 is an old way to say sRGB.
-    const bool isUsual = space.gamma > 2.15 && space.gamma < 2.25;
-    return space.gamma > 0 && (says || !isUsual) ? profileOf(space, colors) : std::vector<std::uint8_t>();
-}
-
-/// The picture's profile; empty when it has none.
-std::vector<std::uint8_t> profileOfPicture(const VImage& image, std::span<const std::uint8_t> bytes, int colors) {
-    if (image.get_typeof(VIPS_META_ICC_NAME) == 0) {
-        return readerOf(bytes) == kPngReader ? profileOfPng(Bytes(bytes), colors) : std::vector<std::uint8_t>();
-    }
+/// Empty when there is none.
+std::span<const std::uint8_t> profileOf(const VImage& image) {
+    if (image.get_typeof(VIPS_META_ICC_NAME) == 0) return {};
     std::size_t length = 0;
-    const auto* profile = static_cast<const std::uint8_t*>(image.get_blob(VIPS_META_ICC_NAME, &length));
-    return {profile, profile + length};
+    const void* profile = image.get_blob(VIPS_META_ICC_NAME, &length);
+    return {static_cast<const std::uint8_t*>(profile), length};
 }
 
 struct Unref {
@@ -188,14 +163,19 @@ Image pixelsOf(const VImage& image, const ColorConverter& converter, const Decod
         budget.check();
         const VipsRect rows{0, top, image.width(), std::min(kRows, image.height() - top)};
         if (!region || vips_region_prepare(region.get(), &rows) != 0) throw vips::VError();
-        parallelEach(rows.height, [&](int y) {
+        const auto convert = [&](int y) {
             converter.convert(VIPS_REGION_ADDR(region.get(), 0, top + y), pixels.row(top + y), rows.width);
-        });
+        };
+        if (converter.isSlow()) {
+            parallelEach(rows.height, convert);
+        } else {
+            for (int y = 0; y < rows.height; ++y) convert(y);
+        }
     }
     return pixels;
 }
 
-Image decodeStored(VImage image, std::span<const std::uint8_t> bytes, const DecodeBudget& budget) {
+Image decodeStored(VImage image, const DecodeBudget& budget) {
     const auto interpretation = image.interpretation();
     if (image.coding() == VIPS_CODING_LABQ || interpretation == VIPS_INTERPRETATION_LAB ||
         interpretation == VIPS_INTERPRETATION_LABS) {
@@ -203,8 +183,7 @@ Image decodeStored(VImage image, std::span<const std::uint8_t> bytes, const Deco
         image.remove(VIPS_META_ICC_NAME);
     }
     const SampleLayout layout = layoutOf(image, budget.name());
-    const ColorConverter converter(layout, profileOfPicture(image, bytes, layout.colors));
-    return pixelsOf(image, converter, budget);
+    return pixelsOf(image, ColorConverter(layout, profileOf(image)), budget);
 }
 
 Image turnedUpright(Image stored, int orientation, const DecodeBudget& budget) {
@@ -218,10 +197,10 @@ Image turnedUpright(Image stored, int orientation, const DecodeBudget& budget) {
 
 /// What libvips goes on after, although a part of the picture is missing or made up. Its other warnings are about
 /// fields, and about bytes between segments, which some cameras write.
-bool tellOfLostPixels(const VipsWarnings& warnings) {
-    const bool harmless = warnings.mention("extraneous bytes");
-    return warnings.mention("error in tile") || warnings.mention("Discarding") || warnings.mention("Improper JPEG") ||
-           (!harmless && (warnings.mention("Corrupt JPEG") || warnings.mention("Premature end")));
+bool tellOfLostPixels(const std::string& warnings) {
+    const auto mention = [&](const char* words) { return warnings.find(words) != std::string::npos; };
+    return mention("error in tile") || mention("Discarding") || mention("Improper JPEG") ||
+           ((mention("Corrupt JPEG") || mention("Premature end")) && !mention("extraneous bytes"));
 }
 
 [[noreturn]] void refuseDamaged(const std::string& name, std::string_view reason) {
@@ -243,7 +222,7 @@ Image decodePicture(std::span<const std::uint8_t> bytes, DecodeBudget& budget) {
     }
     startVips();
     vips_error_clear();
-    const VipsWarnings warnings;
+    takeVipsWarnings();
     try {
         Image picture = [&] {
             const VImage image = reader == kTiffReader ? openLargest(bytes) : open(bytes);
@@ -251,15 +230,13 @@ Image decodePicture(std::span<const std::uint8_t> bytes, DecodeBudget& budget) {
             if (reader == kJpegReader && !hasFitScans(bytes)) {
                 refuseDamaged(name, "parts of it are missing or repeated");
             }
-            return turnedUpright(decodeStored(image, bytes, budget), vips_image_get_orientation(image.get_image()),
-                                 budget);
+            return turnedUpright(decodeStored(image, budget), vips_image_get_orientation(image.get_image()), budget);
         }();  // some warnings come when the reader is closed
-        if (tellOfLostPixels(warnings)) refuseDamaged(name, "a part of it is damaged");
+        if (tellOfLostPixels(takeVipsWarnings())) refuseDamaged(name, "a part of it is damaged");
         return picture;
     } catch (const vips::VError& error) {
-        // libpng's reasons come as warnings.
-        const bool isTold = reader != kPngReader || warnings.text().empty();
-        refuseDamaged(name, isTold ? error.what() : warnings.text());
+        const std::string warnings = takeVipsWarnings();  // which hold libpng's reasons
+        refuseDamaged(name, reader != kPngReader || warnings.empty() ? error.what() : warnings);
     }
 }
 

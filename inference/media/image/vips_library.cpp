@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/media/image/vips_library.h"
 
+#include <utility>
+
 #include <vips/vips.h>
 
 #include "inference/core/error.h"
@@ -8,20 +10,20 @@
 namespace matte {
 namespace {
 
-thread_local std::string* warnings = nullptr;
+thread_local std::string warnings;
 
 /// Takes the place of GLib's own, which prints.
 void collect(const gchar*, GLogLevelFlags, const gchar* message, gpointer) {
-    if (warnings) warnings->append(message).append("\n");
+    constexpr std::size_t kMost = 4096;
+    if (warnings.size() < kMost) warnings.append(message).append("\n");
 }
 
 bool start() {
     g_log_set_handler("VIPS", GLogLevelFlags(G_LOG_LEVEL_MASK), collect, nullptr);
     if (vips_init("matte") != 0) return false;
     vips_block_untrusted_set(TRUE);
-    vips_cache_set_max(0);  // a picture is read once
-    // Reading runs on its caller's thread. Encoders do too, but for one thread that hands them the rows.
-    vips_concurrency_set(1);
+    vips_cache_set_max(0);    // a picture is read once
+    vips_concurrency_set(1);  // readers run on their caller's thread, and encoders need one that hands them rows
     return true;
 }
 
@@ -29,18 +31,12 @@ bool start() {
 
 void startVips() {
     static const bool started = start();
-    if (!started) {
-        throw Error(ErrorCategory::input,
-                    "The library that reads pictures (libvips) can't be started: install it again.");
-    }
+    if (started) return;
+    throw Error(ErrorCategory::input, "The library that reads pictures (libvips) can't be started: install it again.");
 }
 
-VipsWarnings::VipsWarnings() {
-    warnings = &text_;
-}
-
-VipsWarnings::~VipsWarnings() {
-    warnings = nullptr;
+std::string takeVipsWarnings() {
+    return std::exchange(warnings, {});
 }
 
 }  // namespace matte

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libvips as this program uses it: only its readers of common formats that are safe with any file, no cache of
-// operations, nothing printed. For .cpp files that speak libvips. Any thread.
+// libvips as this program uses it: nothing that it does not trust with any file, no cache of operations, nothing
+// printed. Any thread.
 #pragma once
 
 #include <string>
@@ -10,20 +10,7 @@ namespace matte {
 /// Starts libvips, once. Throws Error(input) when it can't be.
 void startVips();
 
-/// Collects what libvips warns of on this thread while it lives. One at a time on a thread.
-class VipsWarnings {
-public:
-    VipsWarnings();
-    ~VipsWarnings();
-    VipsWarnings(const VipsWarnings&) = delete;
-    VipsWarnings& operator=(const VipsWarnings&) = delete;
-
-    /// One a line.
-    [[nodiscard]] const std::string& text() const { return text_; }
-    [[nodiscard]] bool mention(const char* words) const { return text_.find(words) != std::string::npos; }
-
-private:
-    std::string text_;
-};
+/// What libvips has warned of on this thread since this was last called, one a line.
+std::string takeVipsWarnings();
 
 }  // namespace matte
