@@ -401,7 +401,7 @@ TEST_F(Cli, StopsCleanlyWhenInterrupted) {
 TEST_F(Cli, DescribesTheMachine) {
     const Outcome text = runCli({"info"});
     EXPECT_EQ(text.exitCode, 0);
-    for (const char* part : {"Matte", "OpenCV", "oneDNN", "Processor", "Engine", "Own camera", "Model"}) {
+    for (const char* part : {"Matte", "libvips", "oneDNN", "Processor", "Engine", "Own camera", "Model"}) {
         EXPECT_NE(text.out.find(part), std::string::npos) << part;
     }
     const Outcome machine = runCli({"info", "--json"});

@@ -242,6 +242,59 @@ TEST(DecodeTiff, JoinsSeparatePlanes) {
     EXPECT_EQ(pixelOf(deep), (std::vector<int>{10, 20, 30, 255}));
 }
 
+/// Grey, uncompressed: pages of so many pixels in a row, each of its number.
+FileBytes pagesTiff(const std::vector<std::uint32_t>& widths) {
+    FileBytes file = test::joined({test::bytesOf(std::string_view("II\x2a\0", 4)), test::littleEndian(0, 4)});
+    std::size_t link = 4;  // where the next directory's place is noted
+    for (std::uint32_t page = 0; page < widths.size(); ++page) {
+        const auto pixels = std::uint32_t(file.size());
+        file.insert(file.end(), (widths[page] + 1) / 2 * 2, std::uint8_t(page));
+        const FileBytes place = test::littleEndian(std::uint32_t(file.size()), 4);
+        std::copy(place.begin(), place.end(), file.begin() + std::ptrdiff_t(link));
+        file = test::joined({file, test::littleEndian(8, 2), tiffField(256, 1, widths[page]), tiffField(257, 1, 1),
+                             tiffField(258, 1, 8), tiffField(262, 1, 1), tiffField(273, 1, pixels),
+                             tiffField(277, 1, 1), tiffField(278, 1, 1), tiffField(279, 1, widths[page])});
+        link = file.size();
+        file.insert(file.end(), 4, 0);
+    }
+    return file;
+}
+
+// Cameras and scanners put a preview first.
+TEST(DecodeTiff, ShowsTheLargestPage) {
+    const auto preview = decodeImage(pagesTiff({3, 9, 5}), "scan");
+    EXPECT_EQ(preview->size(), (Size{9, 1}));
+    EXPECT_EQ(preview->row(0)[0], 1);
+    EXPECT_EQ(decodeImage(pagesTiff({7, 7}), "document")->row(0)[0], 0) << "the first of equals";
+}
+
+TEST(DecodeTiff, KeepsTheAlphaOfGrey) {
+    auto file = pixelTiff(8, 1, {90, 33});
+    const auto image = decodeImage(file, "grey");
+    EXPECT_EQ(std::vector<int>(image->row(0), image->row(0) + 4), (std::vector<int>{90, 90, 90, 33}));
+}
+
+// A picture of one pixel, and then one of another colour.
+TEST(DecodeGif, ShowsTheFirstPicture) {
+    const FileBytes frame{0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0},
+        second{0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x4C, 1, 0};
+    const auto gif = test::joined(
+        {test::bytesOf("GIF89a"), {1, 0, 1, 0, 0x80, 0, 0}, {200, 100, 50, 1, 2, 3}, frame, second, {0x3B}});
+    const auto image = decodeImage(gif, "film");
+    ASSERT_EQ(image->size(), (Size{1, 1}));
+    EXPECT_EQ(std::vector<int>(image->row(0), image->row(0) + 4), (std::vector<int>{200, 100, 50, 255}));
+    EXPECT_FALSE(beginsAsPicture(gif)) << "as a background it moves";
+    EXPECT_TRUE(beginsAsPicture(test::encode(test::testCard({4, 4}, 3, 8), ".webp")));
+    EXPECT_TRUE(
+        beginsAsPicture(test::bytesOf(std::string_view("\0\0\0\x1c"
+                                                       "ftypheic",
+                                                       12))));
+    EXPECT_FALSE(
+        beginsAsPicture(test::bytesOf(std::string_view("\0\0\0\x1c"
+                                                       "ftypisom",
+                                                       12))));
+}
+
 TEST(ReadImage, SaysWhatIsWrongWithTheFile) {
     const ScratchFolder folder;
     const auto tell = [](const fs::path& path) { return refusal(ErrorCategory::input, [&] { readImage(path); }); };
