@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "inference/baselines/layered_network.h"
+#include "inference/baselines/implementation.h"
 
 namespace matte::baselines {
 
@@ -26,7 +26,14 @@ std::unique_ptr<Layer> layerOf(Run&& run) {
     return std::make_unique<FunctionLayer<std::decay_t<Run>>>(std::forward<Run>(run));
 }
 
-/// The layers of which the first baselines are made, each a loop or a kernel of its own.
+/// The layers of a network of bottlenecks that other networks lack.
+struct BottleneckLayers {
+    /// Depthwise, pointwise, and the stem's 3x3 of stride 2; with the ReLU, if there is one.
+    std::unique_ptr<Layer> (*conv)(const Conv& layer, const Shape& in) = nullptr;
+    std::unique_ptr<Layer> (*add)(const Shape& in) = nullptr;  ///< out += in
+};
+
+/// The plain layers of a device: each a loop or a kernel of its own.
 struct PlainLayers {
     std::unique_ptr<Layer> (*conv)(const Filter& filter, const Shape& in);  ///< 3x3, padding 1
     std::unique_ptr<Layer> (*batchNorm)(const BatchNorm& norm, const Shape& in);
@@ -39,14 +46,19 @@ struct PlainLayers {
 PlainLayers sequentialLayers();
 PlainLayers parallelLayers();
 PlainLayers gpuLayers();  ///< conv: direct
+/// Summed as by parallelLayers(), on one thread.
 BottleneckLayers sequentialBottlenecks();
-BottleneckLayers parallelBottlenecks();
 
 /// Convolution, batch norm and ReLU as three steps.
 std::unique_ptr<Layer> makeSeparate(std::unique_ptr<Layer> conv,
                                     const PlainLayers& layers,
                                     const Block& block,
                                     const Shape& in);
+
+/// A network that runs layer by layer: its 3x3 convolutions by `block`, the rest by the plain layers of `where`. Keeps
+/// every tensor. Without `resident`, each step copies its input to the device and its output back; the report counts.
+std::unique_ptr<NetworkImplementation> makeLayeredNetwork(
+    const ModelPointer& model, Where where, MakeBlock block, const PlainLayers& layers, bool resident);
 
 // CPU
 std::unique_ptr<Layer> makeSequential(const Block& block, const Shape& in);

@@ -14,9 +14,7 @@ namespace {
 
 template <MakeBlock block, PlainLayers (*plain)(), Where where, bool resident>
 std::unique_ptr<NetworkImplementation> layered(const ModelPointer& model) {
-    const PlainLayers layers = plain();
-    return makeLayeredNetwork(model,
-                              {where, resident, block, layers.maxPool, layers.upConv, layers.head, layers.bottleneck});
+    return makeLayeredNetwork(model, where, block, plain(), resident);
 }
 
 template <MakeBlock block, bool resident = true>

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/baselines/layered_network.h"
+// The driver of the networks that are made of layers, and the blocks that are made of three. Walks the network's table,
+// keeps every tensor, and copies between host and device once, or around each step. One thread at a time.
 
 #include <atomic>
 #include <chrono>
 #include <cstring>
 
+#include "inference/baselines/baselines.h"
+#include "inference/baselines/memory.h"
 #include "inference/core/error.h"
 #include "inference/model/layer_cost.h"
 
@@ -28,17 +31,18 @@ struct Step {
 
 class LayeredNetwork final : public NetworkImplementation {
 public:
-    LayeredNetwork(ModelPointer model, const Layers& layers) : model_(std::move(model)), layers_(layers) {}
+    LayeredNetwork(ModelPointer model, Where where, MakeBlock block, const PlainLayers& layers, bool resident)
+        : model_(std::move(model)), where_(where), block_(block), layers_(layers), resident_(resident) {}
 
     void configure(Size size) override {
         if (size == size_ && memory_) return;
         steps_.clear();
         memory_.reset();  // the old one first: both may not fit
-        memory_ = makeMemory(layers_.where);
+        memory_ = makeMemory(where_);
         size_ = size;
         place();
         values_ = memory_->allocate(floats_);
-        if (!layers_.resident) host_ = std::make_unique_for_overwrite<float[]>(floats_);
+        if (!resident_) host_ = std::make_unique_for_overwrite<float[]>(floats_);
         plan();
     }
 
@@ -51,7 +55,7 @@ public:
         const std::size_t pixels = size_.pixels();
         planar_.resize(3 * pixels);
         for (std::size_t i = 0; i < 3 * pixels; ++i) planar_[i % 3 * pixels + i / 3] = input[i];
-        if (layers_.resident) {
+        if (resident_) {
             report.bytesUp = planar_.size() * sizeof(float);
             report.bytesDown = pixels * sizeof(float);
             memory_->upload(values_ + offsets_.front(), planar_.data(), planar_.size());
@@ -80,7 +84,7 @@ public:
             std::memcpy(alpha.data(), host_.get() + offsets_.back(), pixels * sizeof(float));
         }
         report.ms = msSince(start);
-        if (layers_.where == Where::cpu) report.bytesUp = report.bytesDown = 0;  // its copies stay on the host
+        if (where_ == Where::cpu) report.bytesUp = report.bytesDown = 0;  // its copies stay on the host
         return report;
     }
 
@@ -130,7 +134,7 @@ private:
     /// The layer of row `row` alone, without addition and pooling.
     [[nodiscard]] std::unique_ptr<Layer> makeLayer(std::size_t row, const Shape& in) const {
         const Conv& layer = model_->unet.layers()[row];
-        if (isBlock(layer)) return layers_.block(model_->blocks[row], in);
+        if (isBlock(layer)) return block_(model_->blocks[row], in);
         if (layer.kind == ConvKind::up2x2) return layers_.upConv(layer.filter, in);
         if (layer.kind == ConvKind::head1x1) return layers_.head(layer.filter, in);
         return layers_.bottleneck.conv(layer, in);
@@ -160,7 +164,7 @@ private:
             enterBlock(next.substr(0, next.find('.')));
             add(layers_.maxPool(out), layer.out, out.floats(), layer.pooled);
         }
-        if (layers_.where == Where::cpu) blocks_.clear();
+        if (where_ == Where::cpu) blocks_.clear();
         for (std::size_t at = 0; at < steps_.size(); ++at) {
             if (at > 0 && steps_[at - 1].row == steps_[at].row) continue;  // addition, pooling
             const Conv& layer = model_->unet.layers()[steps_[at].row];
@@ -191,7 +195,10 @@ private:
     }
 
     ModelPointer model_;
-    Layers layers_;
+    Where where_;
+    MakeBlock block_;
+    PlainLayers layers_;
+    bool resident_;
     Size size_{};
     std::unique_ptr<Memory> memory_;
     std::vector<std::size_t> offsets_;  ///< of each tensor in values_, in floats
@@ -204,10 +211,35 @@ private:
     std::atomic<double> begun_ = 0;
 };
 
+class Separate final : public Layer {
+public:
+    Separate(std::unique_ptr<Layer> conv, const PlainLayers& layers, const Block& block, const Shape& in) {
+        const Shape out{in.batch, block.filter.outChannels, in.height, in.width};
+        layers_.push_back(std::move(conv));
+        if (block.norm) layers_.push_back(layers.batchNorm(*block.norm, out));
+        if (block.relu) layers_.push_back(layers.relu(out));
+    }
+    [[nodiscard]] int steps() const override { return int(layers_.size()); }
+    void run(int step, const float* in, float* out, StreamHandle stream) override {
+        layers_[std::size_t(step)]->run(0, step == 0 ? in : out, out, stream);
+    }
+
+private:
+    std::vector<std::unique_ptr<Layer>> layers_;
+};
+
 }  // namespace
 
-std::unique_ptr<NetworkImplementation> makeLayeredNetwork(const ModelPointer& model, const Layers& layers) {
-    return std::make_unique<LayeredNetwork>(model, layers);
+std::unique_ptr<NetworkImplementation> makeLayeredNetwork(
+    const ModelPointer& model, Where where, MakeBlock block, const PlainLayers& layers, bool resident) {
+    return std::make_unique<LayeredNetwork>(model, where, block, layers, resident);
+}
+
+std::unique_ptr<Layer> makeSeparate(std::unique_ptr<Layer> conv,
+                                    const PlainLayers& layers,
+                                    const Block& block,
+                                    const Shape& in) {
+    return std::make_unique<Separate>(std::move(conv), layers, block, in);
 }
 
 }  // namespace matte::baselines

@@ -16,7 +16,7 @@ stages=${*:-test single conv layers dump network}
 arch=${MATTE_ARCH:-90}
 nvcc=${NVCC:-nvcc}
 cuda=$(dirname "$(dirname "$(readlink -f "$(command -v "$nvcc")")")")
-device=(-std=c++20 -O3 -lineinfo --expt-relaxed-constexpr -I.)
+device=(-std=c++20 -O3 -lineinfo --expt-relaxed-constexpr --extended-lambda -I.)
 host=(-std=c++20 -O3 -fopenmp -I. -DMATTE_HAVE_CUDA=1 -DMATTE_HAVE_SM90=1 "-DMATTE_TEST_DATA=\\\"tests/data\\\"" "-DMATTE_SOURCE_DATA=\\\"resources\\\"" -isystem "$cuda/include")
 kernels=(inference/baselines/*/*.cu inference/cuda/conv/{conv_mma,conv_sm90,conv_fp32,conv_direct,head}.cu)
 hosts=(inference/baselines/*.cpp inference/baselines/{cpu,gpu,lab,ops}/*.cpp inference/core/{image,parallel}.cpp inference/tools/bench/lab_command.cpp

@@ -7,7 +7,21 @@
 #include <gtest/gtest.h>
 #include <CLI/CLI.hpp>
 
+#include "inference/baselines/baselines.h"
+#include "inference/core/error.h"
 #include "inference/tools/bench/lab_command.h"
+
+namespace matte::baselines {
+
+std::unique_ptr<NetworkImplementation> makeOneDnn(const ModelPointer&) {
+    throw Error(ErrorCategory::engine, whyNoOneDnn());
+}
+
+std::string whyNoOneDnn() {
+    return "This program was built without oneDNN: build Matte with it.";
+}
+
+}  // namespace matte::baselines
 
 int main(int argc, char** argv) {
     if (argc < 2 || std::string_view(argv[1]) != "lab") {

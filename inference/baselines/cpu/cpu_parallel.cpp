@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baseline 2 of the CPU: the same sums, shared out. A thread owns rows of the output; within a row the loop along x is
-// the innermost, so that the compiler makes vectors of it. Still double precision: as exact as the definition, and
-// quick enough to judge the GPU's largest layers.
+// Baseline 2 of the CPU: the same sums, shared among threads. A thread owns rows of the output; within a row the loop
+// along x is the innermost, so that the compiler makes vectors of it. Still double precision: as exact as the
+// definition, and quick enough to judge the GPU's largest layers. The same loop runs the depthwise and pointwise
+// convolutions of bottlenecks for every implementation of the CPU, for the sequential one on one thread.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -14,11 +15,35 @@
 namespace matte::baselines {
 namespace {
 
-/// row[x] += weight image[x + shift], for every x at which the image has a value.
-MATTE_VECTOR_CLONES void addShifted(double* row, const float* image, float weight, int shift, int width) {
-    const int first = std::max(0, -shift), last = std::min(width, width - shift);
+/// row[x] += weight image[stride x + shift], for every x at which the image, `width` wide, has a value.
+MATTE_VECTOR_CLONES void addTap(double* row, const float* image, float weight, int shift, int stride, int width) {
+    const int first = std::max(0, (stride - 1 - shift) / stride);
+    const int last = std::min(width / stride, (width - shift + stride - 1) / stride);
     const double factor = double(weight);
-    for (int x = first; x < last; ++x) row[x] += factor * double(image[x + shift]);
+    if (stride == 1) {  // a loop of its own becomes vectors
+        for (int x = first; x < last; ++x) row[x] += factor * double(image[x + shift]);
+    } else {
+        for (int x = first; x < last; ++x) row[x] += factor * double(image[x * stride + shift]);
+    }
+}
+
+/// The sums of row `r` of the output, those of all images and channels counted.
+void sumRow(const Conv& layer, const Shape& shape, const float* in, int r, std::vector<double>& row) {
+    const Filter& filter = layer.filter;
+    const int height = shape.height / layer.stride, side = filter.side();
+    const int y = r % height, o = r / height % filter.outChannels, n = r / height / filter.outChannels;
+    const int first = layer.kind == ConvKind::depthwise ? o : 0;
+    std::ranges::fill(row, double(filter.bias[std::size_t(o)]));
+    for (int c = 0; c < filter.inChannels; ++c) {
+        const float* image = in + (std::size_t(n) * shape.channels + first + c) * shape.pixels();
+        const float* weight = filter.weights.data() + (std::size_t(o) * filter.inChannels + c) * side * side;
+        for (int tap = 0; tap < side * side; ++tap) {
+            const int sy = y * layer.stride + tap / side - side / 2;
+            if (sy < 0 || sy >= shape.height) continue;
+            addTap(row.data(), image + std::size_t(sy) * shape.width, weight[tap], tap % side - side / 2, layer.stride,
+                   shape.width);
+        }
+    }
 }
 
 /// Made before a parallel region, out of which nothing may be thrown.
@@ -26,33 +51,43 @@ std::vector<std::vector<double>> rowOfEachThread(int width) {
     return {std::size_t(omp_get_max_threads()), std::vector<double>(std::size_t(width))};
 }
 
-std::unique_ptr<Layer> makeConv(const Filter& filter, const Shape& shape) {
-    return layerOf([filter, shape](const float* in, float* out, StreamHandle) {
-        const int rows = shape.batch * filter.outChannels * shape.height;
-        auto rowOf = rowOfEachThread(shape.width);
-#pragma omp parallel
-        {
+/// A convolution of any kind; an output value is finish(sum).
+template <bool parallel, typename Finish>
+std::unique_ptr<Layer> makeRows(const Conv& layer, const Shape& shape, const Finish& finish) {
+    return layerOf([layer, shape, finish](const float* in, float* out, StreamHandle) {
+        const int rows = shape.batch * layer.filter.outChannels * (shape.height / layer.stride);
+        auto rowOf = rowOfEachThread(shape.width / layer.stride);
+#pragma omp parallel for schedule(static) if (parallel)
+        for (int r = 0; r < rows; ++r) {
             std::vector<double>& row = rowOf[std::size_t(omp_get_thread_num())];
-#pragma omp for schedule(static)
-            for (int r = 0; r < rows; ++r) {
-                const int y = r % shape.height, o = r / shape.height % filter.outChannels;
-                const int n = r / shape.height / filter.outChannels;
-                std::ranges::fill(row, double(filter.bias[std::size_t(o)]));
-                for (int c = 0; c < shape.channels; ++c) {
-                    const float* image = in + (std::size_t(n) * shape.channels + c) * shape.pixels();
-                    const float* weight = filter.weights.data() + (std::size_t(o) * shape.channels + c) * 9;
-                    for (int tap = 0; tap < 9; ++tap) {
-                        const int sy = y + tap / 3 - 1;
-                        if (sy < 0 || sy >= shape.height) continue;
-                        addShifted(row.data(), image + std::size_t(sy) * shape.width, weight[tap], tap % 3 - 1,
-                                   shape.width);
-                    }
-                }
-                float* to = out + std::size_t(r) * shape.width;
-                for (int x = 0; x < shape.width; ++x) to[x] = float(row[std::size_t(x)]);
-            }
+            sumRow(layer, shape, in, r, row);
+            std::transform(row.begin(), row.end(), out + std::size_t(r) * row.size(), finish);
         }
     });
+}
+
+template <bool parallel>
+std::unique_ptr<Layer> makeBottleneckConv(const Conv& layer, const Shape& shape) {
+    return makeRows<parallel>(layer, shape,
+                              [least = layer.relu ? 0 : -HUGE_VAL](double sum) { return float(std::max(sum, least)); });
+}
+
+template <bool parallel>
+std::unique_ptr<Layer> makeAdd(const Shape& shape) {
+    return layerOf([count = std::ptrdiff_t(shape.floats())](const float* in, float* out, StreamHandle) {
+#pragma omp parallel for schedule(static) if (parallel)
+        for (std::ptrdiff_t i = 0; i < count; ++i) out[i] += in[i];
+    });
+}
+
+std::unique_ptr<Layer> makeConv(const Filter& filter, const Shape& shape) {
+    return makeRows<true>({.name = {}, .kind = ConvKind::conv3x3, .filter = filter}, shape,
+                          [](double sum) { return float(sum); });
+}
+
+std::unique_ptr<Layer> makeHead(const Filter& filter, const Shape& shape) {
+    return makeRows<true>({.name = {}, .kind = ConvKind::head1x1, .filter = filter}, shape,
+                          [](double sum) { return float(1 / (1 + std::exp(-sum))); });
 }
 
 std::unique_ptr<Layer> makeBatchNorm(const BatchNorm& norm, const Shape& shape) {
@@ -108,8 +143,8 @@ std::unique_ptr<Layer> makeUpConv(const Filter& filter, const Shape& shape) {
                     const float* image =
                         in + (std::size_t(n) * shape.channels + c) * shape.pixels() + std::size_t(y / 2) * shape.width;
                     const float* weight = filter.weights.data() + (std::size_t(o) * shape.channels + c) * 4 + y % 2 * 2;
-                    addShifted(even.data(), image, weight[0], 0, shape.width);
-                    addShifted(odd.data(), image, weight[1], 0, shape.width);
+                    addTap(even.data(), image, weight[0], 0, 1, shape.width);
+                    addTap(odd.data(), image, weight[1], 0, 1, shape.width);
                 }
                 float* to = out + std::size_t(r) * shape.width * 2;
                 for (std::size_t x = 0; x < even.size(); ++x) {
@@ -121,29 +156,20 @@ std::unique_ptr<Layer> makeUpConv(const Filter& filter, const Shape& shape) {
     });
 }
 
-std::unique_ptr<Layer> makeHead(const Filter& filter, const Shape& shape) {
-    return layerOf([filter, shape](const float* in, float* out, StreamHandle) {
-        auto rowOf = rowOfEachThread(shape.width);
-#pragma omp parallel for schedule(static)
-        for (int r = 0; r < shape.batch * shape.height; ++r) {
-            std::vector<double>& row = rowOf[std::size_t(omp_get_thread_num())];
-            std::ranges::fill(row, double(filter.bias[0]));
-            const int n = r / shape.height, y = r % shape.height;
-            for (int c = 0; c < shape.channels; ++c) {
-                const float* image = in + (std::size_t(n) * shape.channels + c) * shape.pixels();
-                addShifted(row.data(), image + std::size_t(y) * shape.width, filter.weights[std::size_t(c)], 0,
-                           shape.width);
-            }
-            float* to = out + std::size_t(r) * shape.width;
-            for (int x = 0; x < shape.width; ++x) to[x] = float(1 / (1 + std::exp(-row[std::size_t(x)])));
-        }
-    });
-}
-
 }  // namespace
 
 PlainLayers parallelLayers() {
-    return {makeConv, makeBatchNorm, makeRelu, makeMaxPool, makeUpConv, makeHead, parallelBottlenecks()};
+    return {makeConv,
+            makeBatchNorm,
+            makeRelu,
+            makeMaxPool,
+            makeUpConv,
+            makeHead,
+            {makeBottleneckConv<true>, makeAdd<true>}};
+}
+
+BottleneckLayers sequentialBottlenecks() {
+    return {makeBottleneckConv<false>, makeAdd<false>};
 }
 
 std::unique_ptr<Layer> makeParallel(const Block& block, const Shape& in) {

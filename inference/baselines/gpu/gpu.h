@@ -11,6 +11,8 @@
 namespace matte::baselines {
 
 DeviceBuffer uploaded(std::span<const float> values);
+/// gamma, beta, mean, variance, one after the other.
+std::vector<float> joined(const BatchNorm& norm);
 
 constexpr unsigned blocksFor(std::size_t values, unsigned perBlock) {
     return unsigned((values + perBlock - 1) / perBlock);
@@ -18,6 +20,5 @@ constexpr unsigned blocksFor(std::size_t values, unsigned perBlock) {
 
 /// The first baseline's convolution alone.
 std::unique_ptr<Layer> makeDirectConv(const Filter& filter, const Shape& in);
-BottleneckLayers gpuBottlenecks();
 
 }  // namespace matte::baselines

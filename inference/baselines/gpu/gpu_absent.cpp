@@ -2,7 +2,8 @@
 // Takes the place of everything that needs CUDA in programs without it: the table of implementations stays whole, and
 // whyUnavailable() keeps these from being called.
 #include "inference/baselines/limits.h"
-#include "inference/baselines/ops/for_each.h"
+#include "inference/baselines/memory.h"
+#include "inference/baselines/ops/elements.h"
 #include "inference/baselines/single.h"
 #include "inference/core/error.h"
 #include "inference/cuda/device/devices.h"
@@ -44,12 +45,6 @@ MATTE_ABSENT(LayerPointer, makeXnorGpu, const Filter3x3&, const Shape&)
 MATTE_ABSENT(std::unique_ptr<Memory>, makeDeviceMemory)
 MATTE_ABSENT(Limits, deviceLimits)
 MATTE_ABSENT(std::string, whyNoCudnn)
-MATTE_ABSENT(void, launchForEach, std::size_t, const ConvAt&, StreamHandle)
-MATTE_ABSENT(void, launchForEach, std::size_t, const MaxPoolAt&, StreamHandle)
-MATTE_ABSENT(void, launchForEach, std::size_t, const AveragePoolAt&, StreamHandle)
-MATTE_ABSENT(void, launchForEach, std::size_t, const ActivationAt&, StreamHandle)
-MATTE_ABSENT(void, launchForEach, std::size_t, const MaxoutAt&, StreamHandle)
-MATTE_ABSENT(void, launchForEach, std::size_t, const FullyConnectedAt&, StreamHandle)
-MATTE_ABSENT(void, launchForEach, std::size_t, const SoftmaxAt&, StreamHandle)
+MATTE_ABSENT(void, launchForEach, std::size_t, const AnyElement&, StreamHandle)
 
 }  // namespace matte::baselines

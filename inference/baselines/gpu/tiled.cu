@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baseline 2 of the GPU: tiles in shared memory. A block of 16x16 threads copies an input tile of 16x16 pixels, one
-// thread a pixel, and computes the 14x14 output pixels that it suffices for; the tiles of neighbours overlap by two.
-// Two kernels:
+// Baselines 2 and 3 of the GPU: tiles in shared memory. A block of 16x16 threads copies an input tile of 16x16 pixels,
+// one thread a pixel, and computes the 14x14 output pixels that it suffices for; the tiles of neighbours overlap by
+// two. Three baselines, two kernels:
 //
 // - the course's own: one output channel a block, one input channel between two barriers. What it saves, a modern GPU's
 //   L1 cache had already saved, and the barriers are new: see inference/baselines/README.md;
 // - the same tiles put to use: a copied tile serves kChannels output channels, whose sums each thread keeps in
-//   registers, and kDepth input channels are copied between two barriers.
+//   registers, and kDepth input channels are copied between two barriers;
+// - baseline 3, convolution, batch norm and ReLU in one kernel: the same tiles, whose sums, still in registers, are
+//   normalised and cut off at zero before they are written for the first time. Two kernels fewer, and four passes over
+//   the output fewer: two reads and two writes.
 #include "inference/baselines/gpu/gpu.h"
 
 namespace matte::baselines {
@@ -18,7 +21,20 @@ struct Args {
     const float *in, *weights, *bias;
     float* out;
     int inChannels, outChannels, height, width;
+    const float* norm = nullptr;  ///< gamma, beta, mean, variance, [outChannels] each; null: none
+    float epsilon = 0;
+    bool relu = false;
 };
+
+/// The same operations in the same order as the separate kernels: the same bits.
+__device__ float finished(float value, const Args& args, int channel) {
+    if (args.norm) {
+        const int n = args.outChannels;
+        const float scale = args.norm[channel] / sqrtf(args.norm[3 * n + channel] + args.epsilon);
+        value = fmaf(value - args.norm[2 * n + channel], scale, args.norm[n + channel]);
+    }
+    return args.relu ? fmaxf(value, 0.0F) : value;
+}
 
 /// One thread's pixel of a tile.
 struct Place {
@@ -56,6 +72,7 @@ __global__ void tiledPlainKernel(Args args) {
     if (at.computes) args.out[blockIdx.z * pixels + std::size_t(at.yOut) * args.width + at.xOut] = sum;
 }
 
+template <bool fused>
 __global__ void __launch_bounds__(256) tiledKernel(Args args) {
     __shared__ float tile[kDepth][kInputTile][kInputTile];
     __shared__ __align__(16) float weights[kDepth][9][kChannels + 4];  // fewer threads of a warp then write to one bank
@@ -95,29 +112,42 @@ __global__ void __launch_bounds__(256) tiledKernel(Args args) {
     if (!at.computes) return;
     float* to = args.out + (std::size_t(image) * args.outChannels + first) * pixels +
                 std::size_t(at.yOut) * args.width + at.xOut;
-    for (int o = 0; o < kChannels && first + o < args.outChannels; ++o) to[o * pixels] = sums[o];
+    for (int o = 0; o < kChannels && first + o < args.outChannels; ++o) {
+        to[o * pixels] = fused ? finished(sums[o], args, first + o) : sums[o];
+    }
 }
 
-std::unique_ptr<Layer> makeConv(const Filter& filter, const Shape& in, bool plain) {
-    return layerOf([weights = uploaded(filter.weights), bias = uploaded(filter.bias), in, plain,
-                    outChannels = filter.outChannels](const float* from, float* to, StreamHandle stream) {
-        const Args args{from, weights.as<float>(), bias.as<float>(), to, in.channels, outChannels, in.height, in.width};
-        const int perBlock = plain ? 1 : kChannels;
-        const dim3 grid(blocksFor(std::size_t(in.width), kOutputTile), blocksFor(std::size_t(in.height), kOutputTile),
-                        unsigned(in.batch * ((outChannels + perBlock - 1) / perBlock)));
-        (plain ? tiledPlainKernel : tiledKernel)<<<grid, dim3(kInputTile, kInputTile), 0, stream>>>(args);
-        CUDA_CHECK(cudaGetLastError());
-    });
+using Kernel = void (*)(Args);
+
+/// A layer of one step by `kernel`, a block of which computes `perBlock` output channels.
+std::unique_ptr<Layer> layerBy(Kernel kernel, int perBlock, const Block& block, const Shape& in) {
+    const Filter& filter = block.filter;
+    return layerOf(
+        [kernel, perBlock, in, outChannels = filter.outChannels, relu = block.relu, weights = uploaded(filter.weights),
+         bias = uploaded(filter.bias), norm = uploaded(block.norm ? joined(*block.norm) : std::vector<float>()),
+         epsilon = block.norm ? block.norm->epsilon : 0.0F](const float* from, float* to, StreamHandle stream) {
+            const Args args{from,     weights.as<float>(), bias.as<float>(), to,  in.channels, outChannels, in.height,
+                            in.width, norm.as<float>(),    epsilon,          relu};
+            const dim3 grid(blocksFor(std::size_t(in.width), kOutputTile),
+                            blocksFor(std::size_t(in.height), kOutputTile),
+                            unsigned(in.batch * ((outChannels + perBlock - 1) / perBlock)));
+            kernel<<<grid, dim3(kInputTile, kInputTile), 0, stream>>>(args);
+            CUDA_CHECK(cudaGetLastError());
+        });
 }
 
 }  // namespace
 
 std::unique_ptr<Layer> makeTiledPlain(const Block& block, const Shape& in) {
-    return makeSeparate(makeConv(block.filter, in, true), gpuLayers(), block, in);
+    return makeSeparate(layerBy(tiledPlainKernel, 1, block, in), gpuLayers(), block, in);
 }
 
 std::unique_ptr<Layer> makeTiled(const Block& block, const Shape& in) {
-    return makeSeparate(makeConv(block.filter, in, false), gpuLayers(), block, in);
+    return makeSeparate(layerBy(tiledKernel<false>, kChannels, block, in), gpuLayers(), block, in);
+}
+
+std::unique_ptr<Layer> makeFused(const Block& block, const Shape& in) {
+    return layerBy(tiledKernel<true>, kChannels, block, in);
 }
 
 }  // namespace matte::baselines

@@ -93,10 +93,12 @@ const std::vector<std::string> kColumns{"Layer",         "Implementation", "Cour
                                         "Kernel ms",     "GFLOP/s",        "Of the limit",     "Mean",
                                         "Course's mean", "Maximum",        "Course's maximum", "NMSE"};
 
+constexpr Difference kNone{NAN, NAN, NAN};
+
 /// One layer by one implementation: measured, or the reason why not.
 struct Row {
     Measured measured;
-    Difference difference;                   ///< from the sums in double precision
+    Difference difference = kNone;           ///< from the sums in double precision
     std::optional<Difference> fromBaseline;  ///< from the implementation with which the course compares it
     std::string unavailable;
 };
@@ -146,32 +148,16 @@ void addRow(Table& table,
     for (const CourseFigure& figure : layer.figures) {
         if (figure.implementation == implementation.name) theirs = figure;
     }
-    if (!row.unavailable.empty()) {
-        table.rows.push_back({layer.name(),
-                              std::string(implementation.name),
-                              number(theirs.seconds),
-                              unavailableCell(table, row.unavailable),
-                              {"-"},
-                              {"-"},
-                              {"-"},
-                              {"-"},
-                              number(theirs.mean),
-                              {"-"},
-                              number(theirs.maximum),
-                              {"-"}});
-        return;
-    }
-    const Difference from = compared ? row.fromBaseline.value_or(Difference{NAN, NAN, NAN}) : row.difference;
-    const Shape in = layer.shape();
-    const double pixels = double(kBatch) * double(in.pixels()), seconds = row.measured.ms / 1e3;
+    const Difference from = compared ? row.fromBaseline.value_or(kNone) : row.difference;
+    const double pixels = double(kBatch) * double(layer.shape().pixels()), ms = row.measured.ms;
     const double flops = 2 * pixels * layer.in * layer.out * 9;
     const double bytes =
         (pixels * (layer.in + layer.out) + 9.0 * layer.in * layer.out) * (implementation.tensorCores ? 2 : 4);
-    const double atBest = limitsOf(implementation.where).seconds(flops, bytes, implementation.tensorCores);
-    table.rows.push_back({layer.name(), std::string(implementation.name), number(theirs.seconds),
-                          number(row.measured.withCopiesMs / 1e3), number(row.measured.ms),
-                          number(flops / seconds / 1e9), percent(atBest / seconds), number(from.mean),
-                          number(theirs.mean), number(from.maximum), number(theirs.maximum), number(from.nmse)});
+    table.rows.push_back(
+        {layer.name(), std::string(implementation.name), number(theirs.seconds),
+         cellUnless(row.unavailable, table, number(row.measured.withCopiesMs / 1e3)), number(ms),
+         number(flops / ms / 1e6), shareOfLimit(implementation.where, flops, bytes, ms, implementation.tensorCores),
+         number(from.mean), number(theirs.mean), number(from.maximum), number(theirs.maximum), number(from.nmse)});
 }
 
 bool wanted(const CourseLayer& layer, const LabOptions& options) {
@@ -191,10 +177,10 @@ std::vector<const Implementation*> compared(const std::vector<const Implementati
 }  // namespace
 
 std::vector<Table> labConv(const LabOptions& options) {
-    Table five{"five", "Five convolutions, batch 4", kColumns, {}, {}};
-    Table ten{"ten", "Ten convolutions, batch 4", kColumns, {}, {}};
-    Table tiled{"tiled", "Direct against tiled, batch 4", kColumns, {}, {}};
-    Table fused{"fused", "Convolution, batch norm and ReLU: separate against fused, batch 4", kColumns, {}, {}};
+    Table five{"five", "Five convolutions, batch 4", kColumns};
+    Table ten{"ten", "Ten convolutions, batch 4", kColumns};
+    Table tiled{"tiled", "Direct against tiled, batch 4", kColumns};
+    Table fused{"fused", "Convolution, batch norm and ReLU: separate against fused, batch 4", kColumns};
     const auto list = chosenImplementations(options);
     const auto find = [](const std::vector<CourseLayer>& layers, const std::string& name) {
         return std::ranges::find(layers, name, &CourseLayer::name);

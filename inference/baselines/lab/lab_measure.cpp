@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <numeric>
 
 #include "inference/baselines/limits.h"
 #include "inference/core/error.h"
@@ -12,13 +13,7 @@
 namespace matte::baselines {
 namespace {
 
-constexpr int kMostRuns = 50;
-
-double median(std::vector<double> times) {
-    const auto middle = times.begin() + std::ptrdiff_t(times.size() / 2);
-    std::ranges::nth_element(times, middle);
-    return *middle;
-}
+constexpr std::size_t kMostRuns = 50;
 
 double msSince(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -68,11 +63,9 @@ Measured measure(
     memory->download(result.output.data(), out, outFloats);
     result.withCopiesMs = msSince(start);
     std::vector<std::vector<double>> steps{result.stepMs};
-    double spent = times.front();
-    while (int(times.size()) < kMostRuns && spent + times.back() < options.secondsPerRow * 1e3) {
+    while (hasTimeAfter(times, options)) {
         times.push_back(once());
         steps.push_back(result.stepMs);
-        spent += times.back();
     }
     result.ms = median(times);
     for (std::size_t i = 0; i < result.stepMs.size(); ++i) {
@@ -84,16 +77,30 @@ Measured measure(
     return result;
 }
 
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    return *middle;
+}
+
+bool hasTimeAfter(const std::vector<double>& ms, const LabOptions& options) {
+    const double spent = std::accumulate(ms.begin(), ms.end(), 0.0);
+    return ms.size() < kMostRuns && spent + ms.back() < options.secondsPerRow * 1e3;
+}
+
 bool chosen(const LabOptions& options, Where where) {
     return !options.where || *options.where == where;
+}
+
+bool chosen(const LabOptions& options, const Implementation& implementation) {
+    const auto& named = options.implementations;
+    return chosen(options, implementation.where) && (named.empty() || std::ranges::count(named, &implementation) > 0);
 }
 
 std::vector<const Implementation*> chosenImplementations(const LabOptions& options) {
     std::vector<const Implementation*> list;
     for (const Implementation& implementation : implementations()) {
-        const bool named = options.implementations.empty() ||
-                           std::ranges::find(options.implementations, &implementation) != options.implementations.end();
-        if (named && chosen(options, implementation.where)) list.push_back(&implementation);
+        if (chosen(options, implementation)) list.push_back(&implementation);
     }
     return list;
 }
@@ -103,9 +110,15 @@ void announce(const LabOptions& options, const std::string& what) {
     options.progress(what);
 }
 
-Cell unavailableCell(Table& table, const std::string& why) {
+Cell cellUnless(const std::string& why, Table& table, Cell cell) {
+    if (why.empty()) return cell;
     if (std::ranges::find(table.notes, why) == table.notes.end()) table.notes.push_back(why);
     return {"see below"};
+}
+
+Cell shareOfLimit(Where where, double flops, double bytes, double ms, bool tensorCores) {
+    if (!std::isfinite(ms)) return {"-"};
+    return percent(limitsOf(where).seconds(flops, bytes, tensorCores) * 1e3 / ms);
 }
 
 void addLimits(Table& table, const LabOptions& options) {

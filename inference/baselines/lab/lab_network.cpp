@@ -126,18 +126,14 @@ NetworkRow runImplementation(const Implementation& implementation, const Subject
     if (implementation.where == Where::gpu) run();  // loads the kernels
     row.firstMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     std::vector<double> all, compute;
-    double spent = 0;
     do {
         run();
         if (implementation.where == Where::cpu && all.empty()) row.firstMs += row.report.ms;
         all.push_back(row.report.ms);
         compute.push_back(row.report.computeMs);
-        spent += row.report.ms;
-    } while (spent + row.report.ms < options.secondsPerRow * 1e3 && all.size() < 50);
-    std::ranges::sort(all);
-    std::ranges::sort(compute);
-    row.report.ms = all[all.size() / 2];
-    row.report.computeMs = compute[compute.size() / 2];
+    } while (hasTimeAfter(all, options));
+    row.report.ms = median(std::move(all));
+    row.report.computeMs = median(std::move(compute));
     for (const BlockOutput& block : comparedBlocks(subject.model->unet)) {
         row.actual.push_back(block.name == "out" ? alpha : network->activation(block.tensor));
     }
@@ -193,22 +189,18 @@ std::vector<Table> labNetwork(const LabOptions& options) {
     Table times{"network",
                 "The whole network, " + size + ", against " + subject.reference,
                 {"Implementation", "Course s", "First ms", "Ours ms", "Compute ms", "GFLOP/s", "Of the limit",
-                 "Copies in", "Copies out", "Mean", "Maximum", "NMSE"},
-                {},
-                {}};
+                 "Copies in", "Copies out", "Mean", "Maximum", "NMSE"}};
     Table differences{"blocks",
                       "Differences of each block from " + subject.reference + ", " + size,
-                      {"Block", "Implementation", "Mean", "Course's mean", "Maximum", "Course's maximum", "NMSE"},
-                      {},
-                      {}};
-    Table transfers{"transfers", "Copies between host and device, " + size, {}, {}, {}};
+                      {"Block", "Implementation", "Mean", "Course's mean", "Maximum", "Course's maximum", "NMSE"}};
+    Table transfers{"transfers", "Copies between host and device, " + size, {}};
     std::vector<std::pair<const Implementation*, RunReport>> reports;
     std::vector<std::vector<std::vector<Cell>>> rowsOfBlock(blocks.size());
     for (const Implementation* implementation : chosenImplementations(options)) {
         if (!implementation->network) continue;
         const std::string name(implementation->name);
         if (const std::string why = whyUnavailable(*implementation); !why.empty()) {
-            std::vector<Cell> empty{name, number(courseSeconds(name)), unavailableCell(times, why)};
+            std::vector<Cell> empty{name, number(courseSeconds(name)), cellUnless(why, times, {})};
             empty.resize(times.columns.size(), Cell("-"));
             times.rows.push_back(std::move(empty));
             continue;
@@ -218,14 +210,13 @@ std::vector<Table> labNetwork(const LabOptions& options) {
         if (implementation->where == Where::gpu) reports.emplace_back(implementation, row.report);
         int in = 0, out = 0;
         for (const BlockTransfers& block : row.report.transfers) in += block.in, out += block.out;
-        const double seconds = row.report.computeMs / 1e3, flops = unet.flops(subject.size);
-        const double atBest = limitsOf(implementation->where)
-                                  .seconds(flops, bytesOf(unet, subject.size, implementation->tensorCores ? 2 : 4),
-                                           implementation->tensorCores);
+        const double ms = row.report.computeMs, flops = unet.flops(subject.size);
+        const double bytes = bytesOf(unet, subject.size, implementation->tensorCores ? 2 : 4);
         const Difference end = difference(subject.expected.back(), row.actual.back());
         const bool gpu = implementation->where == Where::gpu;
-        times.rows.push_back({name, number(courseSeconds(name)), number(row.firstMs), number(row.report.ms),
-                              number(row.report.computeMs), number(flops / seconds / 1e9), percent(atBest / seconds),
+        times.rows.push_back({name, number(courseSeconds(name)), number(row.firstMs), number(row.report.ms), number(ms),
+                              number(flops / ms / 1e6),
+                              shareOfLimit(implementation->where, flops, bytes, ms, implementation->tensorCores),
                               gpu ? number(in) : Cell("-"), gpu ? number(out) : Cell("-"), number(end.mean),
                               number(end.maximum), number(end.nmse)});
         for (std::size_t i = 0; i < blocks.size(); ++i) {

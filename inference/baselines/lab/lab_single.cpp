@@ -61,9 +61,7 @@ std::vector<Table> labStencil(const LabOptions& options) {
     Table table{"stencil",
                 "One channel of 1024x1024, one 3x3 filter",
                 {"Implementation", "The course's name", "Course ms", "With copies ms", "Kernel ms", "GFLOP/s",
-                 "Of the limit", "Mean", "Maximum"},
-                {},
-                {}};
+                 "Of the limit", "Mean", "Maximum"}};
     const Shape shape{1, 1, kSide, kSide};
     const auto input = uniform(shape.floats(), 1), weights = uniform(9, 2);
     const Block block{{1, 1, weights, {0.0F}}, {}, false};
@@ -72,28 +70,20 @@ std::vector<Table> labStencil(const LabOptions& options) {
     const double flops = 2.0 * 9 * double(shape.pixels()), bytes = 8.0 * double(shape.pixels());
     for (const StencilWay& way : kStencils) {
         if (!wanted(options, way.name, way.where)) continue;
-        if (const std::string why = whyNot(way.where); !why.empty()) {
-            table.rows.push_back({way.name,
-                                  way.seed,
-                                  number(way.courseMs),
-                                  unavailableCell(table, why),
-                                  {"-"},
-                                  {"-"},
-                                  {"-"},
-                                  {"-"},
-                                  {"-"}});
-            continue;
+        const std::string why = whyNot(way.where);
+        Measured row;
+        Difference from{NAN, NAN, NAN};
+        if (why.empty()) {
+            announce(options, std::string("stencil ") + way.name);
+            const auto layer =
+                way.make ? way.make(filterOf(weights), shape) : makeBlock(implementationNamed(way.name), block, shape);
+            row = measure(*layer, way.where, input, input.size(), options);
+            from = difference(expected, row.output);
         }
-        announce(options, std::string("stencil ") + way.name);
-        const auto layer =
-            way.make ? way.make(filterOf(weights), shape) : makeBlock(implementationNamed(way.name), block, shape);
-        const Measured row = measure(*layer, way.where, input, input.size(), options);
-        const Difference from = difference(expected, row.output);
-        const double seconds = row.ms / 1e3;
-        table.rows.push_back({way.name, way.seed, number(way.courseMs), number(row.withCopiesMs), number(row.ms),
-                              number(flops / seconds / 1e9),
-                              percent(limitsOf(way.where).seconds(flops, bytes, false) / seconds), number(from.mean),
-                              number(from.maximum)});
+        table.rows.push_back({way.name, way.seed, number(way.courseMs),
+                              cellUnless(why, table, number(row.withCopiesMs)), number(row.ms),
+                              number(flops / row.ms / 1e6), shareOfLimit(way.where, flops, bytes, row.ms),
+                              number(from.mean), number(from.maximum)});
     }
     addLimits(table, options);
     table.notes.emplace_back(
@@ -106,15 +96,11 @@ std::vector<Table> labStencil(const LabOptions& options) {
 std::vector<Table> labXnor(const LabOptions& options) {
     Table table{"xnor",
                 "XNOR convolution, one channel of 1024x1024, one 3x3 filter",
-                {"Where", "Stage", "Course ms", "Ours ms"},
-                {},
-                {}};
+                {"Where", "Stage", "Course ms", "Ours ms"}};
     Table errors{"xnor-error",
                  "XNOR convolution: how far from its definition, and from the convolution that it stands for",
                  {"Where", "With copies ms", "Kernel ms", "From the definition, maximum", "From the convolution, mean",
-                  "maximum", "NMSE"},
-                 {},
-                 {}};
+                  "maximum", "NMSE"}};
     const Shape shape{1, 1, kSide + 2, kSide + 2};
     const auto input = around0(shape.floats(), 3), weights = around0(9, 4);
     std::vector<float> defined(std::size_t(kSide) * kSide), convolved(defined.size());
@@ -144,7 +130,7 @@ std::vector<Table> labXnor(const LabOptions& options) {
         const char* name = where == Where::cpu ? "CPU" : "GPU";
         if (!chosen(options, where)) continue;
         if (const std::string why = whyNot(where); !why.empty()) {
-            table.rows.push_back({name, "all", number(19.68), unavailableCell(table, why)});
+            table.rows.push_back({name, "all", number(19.68), cellUnless(why, table, {})});
             continue;
         }
         announce(options, std::string("xnor ") + name);

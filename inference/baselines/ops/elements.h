@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One value of an operation's output, as code that the CPU and the GPU compile alike: forEach() calls these for every
-// value, in a loop or in a grid of threads. [N, C, H, W] floats.
+// One value of an operation's output, as code that the CPU and the GPU compile alike: ops.cpp calls these for every
+// value in a loop, launchForEach() in a grid of threads. [N, C, H, W] floats. Any thread.
 #pragma once
 
 #include <cmath>
 #include <cstddef>
+#include <variant>
+
+#include "inference/baselines/implementation.h"
 
 #ifdef __CUDACC__
 #define MATTE_BOTH __host__ __device__
@@ -153,5 +156,9 @@ struct SoftmaxAt {
         for (int c = 0; c < classes; ++c) to[c] /= sum;
     }
 };
+
+using AnyElement = std::variant<ConvAt, MaxPoolAt, AveragePoolAt, ActivationAt, MaxoutAt, FullyConnectedAt, SoftmaxAt>;
+/// On the device, whose memory the element names, for every i below `count`. Throws Error(engine).
+void launchForEach(std::size_t count, const AnyElement& element, StreamHandle stream);
 
 }  // namespace matte::baselines

@@ -22,7 +22,12 @@ public:
     float* room(const Shape& shape) { return result_ = memory_->allocate(shape.floats()); }
     template <typename Element>
     Tensor run(const Shape& shape, std::size_t count, const Element& element) {
-        forEach(where_, count, element, memory_->stream());
+        if (where_ == Where::gpu) {
+            launchForEach(count, element, memory_->stream());
+        } else {
+#pragma omp parallel for schedule(static)
+            for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(count); ++i) element(std::size_t(i));
+        }
         Tensor out{shape, std::vector<float>(shape.floats())};
         memory_->download(out.values.data(), result_, out.values.size());
         return out;

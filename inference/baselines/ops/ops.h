@@ -7,7 +7,6 @@
 #pragma once
 
 #include "inference/baselines/ops/elements.h"
-#include "inference/baselines/ops/for_each.h"
 
 namespace matte::baselines {
 

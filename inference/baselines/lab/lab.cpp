@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/baselines/lab/lab_table.h"
+#include "inference/baselines/lab/lab.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,38 +17,32 @@ std::size_t letters(const std::string& text) {
     return std::size_t(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-std::vector<std::size_t> widths(const Table& table) {
+/// A table's cells as lines. A column that holds a number anywhere is set flush right, words flush left.
+struct Columns {
     std::vector<std::size_t> wide;
-    for (const std::string& column : table.columns) wide.push_back(letters(column));
-    for (const auto& row : table.rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) wide[i] = std::max(wide[i], letters(row[i].text));
-    }
-    return wide;
-}
+    std::vector<bool> right;
 
-/// A column that holds a number anywhere stands on the right, words on the left.
-std::vector<bool> numeric(const Table& table) {
-    std::vector<bool> columns(table.columns.size(), false);
-    for (const auto& row : table.rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) columns[i] = columns[i] || row[i].value.has_value();
+    explicit Columns(const Table& table) : right(table.columns.size(), false) {
+        for (const std::string& column : table.columns) wide.push_back(letters(column));
+        for (const auto& row : table.rows) {
+            for (std::size_t i = 0; i < row.size(); ++i) {
+                wide[i] = std::max(wide[i], letters(row[i].text));
+                right[i] = right[i] || row[i].value.has_value();
+            }
+        }
     }
-    return columns;
-}
-
-std::string line(const std::vector<Cell>& cells,
-                 const std::vector<std::size_t>& wide,
-                 const std::vector<bool>& right,
-                 const char* between) {
-    std::string all;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        if (i > 0) all += between;
-        const std::string space(wide[i] - letters(cells[i].text), ' ');
-        all += right[i] ? space : "";
-        all += cells[i].text;
-        all += right[i] ? "" : space;
+    [[nodiscard]] std::string line(const std::vector<Cell>& cells, const char* between) const {
+        std::string all;
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            const std::string space(wide[i] - letters(cells[i].text), ' ');
+            all += (i > 0 ? between : "") + (right[i] ? space + cells[i].text : cells[i].text + space);
+        }
+        return all;
     }
-    return all;
-}
+    [[nodiscard]] std::string heads(const Table& table, const char* between) const {
+        return line({table.columns.begin(), table.columns.end()}, between);
+    }
+};
 
 }  // namespace
 
@@ -78,11 +72,9 @@ Cell percent(std::optional<double> share) {
 std::string asText(std::span<const Table> tables) {
     std::string all;
     for (const Table& table : tables) {
-        const auto wide = widths(table);
-        const auto right = numeric(table);
-        const std::vector<Cell> heads(table.columns.begin(), table.columns.end());
-        all += table.title + "\n" + line(heads, wide, right, "  ") + "\n";
-        for (const auto& row : table.rows) all += line(row, wide, right, "  ") + "\n";
+        const Columns columns(table);
+        all += table.title + "\n" + columns.heads(table, "  ") + "\n";
+        for (const auto& row : table.rows) all += columns.line(row, "  ") + "\n";
         for (const std::string& note : table.notes) all += "  " + note + "\n";
         all += "\n";
     }
@@ -92,17 +84,13 @@ std::string asText(std::span<const Table> tables) {
 std::string asMarkdown(std::span<const Table> tables) {
     std::string all;
     for (const Table& table : tables) {
-        const auto wide = widths(table);
-        const auto right = numeric(table);
-        const std::vector<Cell> heads(table.columns.begin(), table.columns.end());
-        all += "### " + table.title + "\n\n| " + line(heads, wide, right, " | ") + " |\n|";
-        for (std::size_t i = 0; i < wide.size(); ++i) {
-            all += ' ';
-            all.append(wide[i] - 1, '-');
-            all += right[i] ? ": |" : "- |";
+        const Columns columns(table);
+        all += "### " + table.title + "\n\n| " + columns.heads(table, " | ") + " |\n|";
+        for (std::size_t i = 0; i < columns.wide.size(); ++i) {
+            all.append(" ").append(columns.wide[i] - 1, '-').append(columns.right[i] ? ": |" : "- |");
         }
         all += "\n";
-        for (const auto& row : table.rows) all += "| " + line(row, wide, right, " | ") + " |\n";
+        for (const auto& row : table.rows) all += "| " + columns.line(row, " | ") + " |\n";
         all += "\n";
         for (const std::string& note : table.notes) all += note + "\n\n";
     }
