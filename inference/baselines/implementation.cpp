@@ -69,6 +69,11 @@ std::string whyNotOn(const CudaDevice& device, std::string_view name) {
     return {};
 }
 
+[[noreturn]] void refuse(const Implementation& implementation, const std::string& why) {
+    throw Error(ErrorCategory::engine,
+                std::string(implementation.name) + " " + why + ": choose another implementation.");
+}
+
 }  // namespace
 
 std::span<const Implementation> implementations() {
@@ -115,23 +120,14 @@ std::string whyUnavailable(const Implementation& implementation) {
 
 std::unique_ptr<NetworkImplementation> makeNetwork(const Implementation& implementation, const ModelPointer& model) {
     if (const std::string why = whyUnavailable(implementation); !why.empty()) throw Error(ErrorCategory::engine, why);
-    if (!implementation.network) {
-        throw Error(ErrorCategory::engine,
-                    std::string(implementation.name) + " runs single layers only: choose another implementation.");
-    }
+    if (!implementation.network) refuse(implementation, "runs single layers only");
     return implementation.network(model);
 }
 
 std::unique_ptr<Layer> makeBlock(const Implementation& implementation, const Block& block, const Shape& in) {
     if (const std::string why = whyUnavailable(implementation); !why.empty()) throw Error(ErrorCategory::engine, why);
-    if (!implementation.block) {
-        throw Error(ErrorCategory::engine,
-                    std::string(implementation.name) + " runs whole networks only: choose another implementation.");
-    }
-    if (implementation.needsRelu && !block.relu) {
-        throw Error(ErrorCategory::engine,
-                    std::string(implementation.name) + " always ends in a ReLU: choose another implementation.");
-    }
+    if (!implementation.block) refuse(implementation, "runs whole networks only");
+    if (implementation.needsRelu && !block.relu) refuse(implementation, "always ends in a ReLU");
     return implementation.block(block, in);
 }
 

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/baselines/memory.h"
 
+#include <array>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
+
+#include "inference/core/parallel.h"
+#include "inference/cpu/processor_rates.h"
 
 namespace matte::baselines {
 namespace {
@@ -27,7 +32,26 @@ private:
     std::vector<std::unique_ptr<float[]>> blocks_;
 };
 
+MachineRates measureCpu() {
+    ProcessorRates rates;
+    while (rates.measure()) {
+    }
+    char text[160];
+    std::snprintf(text, sizeof text, "CPU limit, measured: %.0f GFLOP/s and %.1f GB/s on %d threads.",
+                  rates.flopsPerSecond() / 1e9, rates.bytesPerSecond() / 1e9, threads());
+    return {rates.flopsPerSecond(), rates.bytesPerSecond(), text};
+}
+
 }  // namespace
+
+const MachineRates& limitsOf(Where where, bool tensorCores) {
+    if (where == Where::cpu) {
+        static const MachineRates cpu = measureCpu();
+        return cpu;
+    }
+    static const std::array gpu{deviceLimits(false), deviceLimits(true)};
+    return gpu[tensorCores ? 1 : 0];
+}
 
 std::unique_ptr<Memory> makeHostMemory() {
     return std::make_unique<HostMemory>();

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/baselines/model.h"
 
+#include <array>
+#include <bit>
 #include <cmath>
-#include <cstring>
+#include <functional>
+#include <numeric>
 #include <random>
 #include <sstream>
+
+#include <nlohmann/json.hpp>
 
 namespace matte::baselines {
 namespace {
@@ -22,30 +27,20 @@ public:
 
     /// Uniform noise around `center`.
     void add(const std::string& name, const std::vector<int>& shape, float center, float spread) {
-        std::size_t count = 1;
-        std::string sides;
-        for (const int side : shape) {
-            count *= std::size_t(side);
-            if (!sides.empty()) sides += ',';
-            sides += std::to_string(side);
-        }
         const std::size_t begin = data_.size();
-        data_.resize(begin + count * sizeof(float));
-        for (std::size_t i = 0; i < count; ++i) {
+        const int count = std::accumulate(shape.begin(), shape.end(), 1, std::multiplies<>());
+        for (int i = 0; i < count; ++i) {
             const float value = center + spread * (float(random_()) * 0x1p-31F - 1);
-            std::memcpy(data_.data() + begin + i * sizeof(float), &value, sizeof(float));
+            const auto bytes = std::bit_cast<std::array<std::uint8_t, sizeof value>>(value);
+            data_.insert(data_.end(), bytes.begin(), bytes.end());
         }
-        std::ostringstream entry;
-        entry << (header_.empty() ? "" : ",") << '"' << name << R"(":{"dtype":"F32","shape":[)" << sides
-              << R"(],"data_offsets":[)" << begin << ',' << data_.size() << "]}";
-        header_ += entry.str();
+        header_[name] = {{"dtype", "F32"}, {"shape", shape}, {"data_offsets", {begin, data_.size()}}};
     }
 
     [[nodiscard]] std::vector<std::uint8_t> bytes() const {
-        std::string header = "{" + header_ + "}";
-        header.resize((header.size() + 7) / 8 * 8, ' ');
-        std::vector<std::uint8_t> all(8);
-        for (std::size_t i = 0; i < 8; ++i) all[i] = std::uint8_t(std::uint64_t(header.size()) >> (8 * i));
+        const std::string header = header_.dump();
+        std::vector<std::uint8_t> all;
+        for (int i = 0; i < 8; ++i) all.push_back(std::uint8_t(std::uint64_t(header.size()) >> (8 * i)));
         all.insert(all.end(), header.begin(), header.end());
         all.insert(all.end(), data_.begin(), data_.end());
         return all;
@@ -53,7 +48,7 @@ public:
 
 private:
     std::mt19937 random_;
-    std::string header_;
+    nlohmann::json header_;
     std::vector<std::uint8_t> data_;
 };
 

@@ -28,18 +28,11 @@ bool isPicture(const fs::path& path) {
 }
 
 std::shared_ptr<const Image> firstFrame(const fs::path& path, const std::stop_token& stop) {
-    CaptureSettings settings;
-    settings.paced = false;
-    const auto source = openVideo(path, settings);
-    if (source->info().size.pixels() > kLargestVideo) {
-        throw Error(ErrorCategory::input,
-                    path.string() + " has larger pictures than 7680x4320: scale the video down first.");
-    }
+    const auto source = openVideo(path, {.paced = false});
+    refuseLargeVideo(*source, path);
     const auto frame = source->read(stop);
     stopIfAsked(stop);
-    if (!frame) {
-        throw Error(ErrorCategory::input, path.string() + " has no picture that can be read: choose another video.");
-    }
+    if (!frame) refuseEmptyVideo(path);
     const Image& bgr = *frame->image;
     auto image = std::make_shared<Image>(bgr.size(), PixelFormat::rgba8);
     const auto [width, height] = bgr.size();
@@ -56,6 +49,16 @@ void readBackground(Background& background, const std::stop_token& stop) {
     // A damaged picture is told of as one.
     background.moving = !hasImageExtension(path) && !isPicture(path);
     background.image = background.moving ? firstFrame(path, stop) : readImage(path, stop);
+}
+
+void refuseLargeVideo(const FrameSource& video, const fs::path& path) {
+    if (video.info().size.pixels() <= std::size_t(7680) * 4320) return;
+    throw Error(ErrorCategory::input,
+                path.string() + " has larger pictures than 7680x4320: scale the video down first.");
+}
+
+void refuseEmptyVideo(const fs::path& path) {
+    throw Error(ErrorCategory::input, path.string() + " has no picture that can be read: choose another video.");
 }
 
 bool hasVideoExtension(const fs::path& path) {

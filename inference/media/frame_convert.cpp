@@ -2,7 +2,9 @@
 #include "inference/media/frame_convert.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <optional>
 
 #include "inference/core/error.h"
 
@@ -13,20 +15,35 @@ int halfUp(int length) {
     return (length + 1) / 2;
 }
 
+struct EncodingFacts {
+    const char* name;
+    std::optional<PixelFormat> frame;  ///< what a picture becomes; empty: it can't be read
+    int pixelBytes;                    ///< of a pixel in the first plane; 0: no rows
+    bool inPairs;                      ///< rows hold an even number of pixels
+    int cost;                          ///< of reading a picture: raw YUV stays, RGB is larger, MJPG is decoded
+};
+constexpr std::array<EncodingFacts, std::size_t(Encoding::other) + 1> kEncodings{
+    {{"any format", {}, 0, false, 8},
+     {"MJPG", PixelFormat::rgba8, 0, false, 7},
+     {"YUYV", PixelFormat::yuyv, 2, true, 1},
+     {"UYVY", PixelFormat::yuyv, 2, true, 2},
+     {"NV12", PixelFormat::nv12, 1, true, 0},
+     {"I420", PixelFormat::nv12, 1, false, 3},
+     {"BGR", PixelFormat::bgr8, 3, false, 4},
+     {"RGB", PixelFormat::bgr8, 3, false, 5},
+     {"BGRA", PixelFormat::rgba8, 4, false, 6},
+     {"RGBA", PixelFormat::rgba8, 4, false, 6},
+     {"H264", PixelFormat::bgr8, 0, false, 8},
+     {"another format", {}, 0, false, 8}}};
+
+const EncodingFacts& factsOf(Encoding encoding) {
+    return kEncodings[std::size_t(encoding)];
+}
+
 /// Bytes of one row of the first plane.
 std::size_t rowBytes(Encoding encoding, int width) {
-    const auto w = std::size_t(width), pairs = std::size_t(halfUp(width));
-    switch (encoding) {
-        case Encoding::yuyv:
-        case Encoding::uyvy: return pairs * 4;
-        case Encoding::nv12: return pairs * 2;
-        case Encoding::i420: return w;
-        case Encoding::bgr:
-        case Encoding::rgb: return w * 3;
-        case Encoding::bgra:
-        case Encoding::rgba: return w * 4;
-        default: return 0;
-    }
+    const EncodingFacts& facts = factsOf(encoding);
+    return std::size_t(facts.pixelBytes) * std::size_t(facts.inPairs ? 2 * halfUp(width) : width);
 }
 
 void copyI420(const RawPicture& picture, Image& frame) {
@@ -77,42 +94,36 @@ void copyRow(Encoding encoding, const std::uint8_t* in, std::uint8_t* out, int w
     }
 }
 
+struct Yuv {
+    float y = 0, u = 0, v = 0;
+};
+Yuv yuvOf(const std::uint8_t* bgr) {
+    const float b = bgr[0], g = bgr[1], r = bgr[2];
+    return {16 + 0.256788F * r + 0.504129F * g + 0.097906F * b, 128 - 0.148223F * r - 0.290993F * g + 0.439216F * b,
+            128 + 0.439216F * r - 0.367788F * g - 0.071427F * b};
+}
+std::uint8_t byteOf(float value) {
+    return std::uint8_t(std::clamp(value, 0.0F, 255.0F) + 0.5F);
+}
+
 }  // namespace
 
 std::string nameOf(Encoding encoding) {
-    switch (encoding) {
-        case Encoding::any: return "any format";
-        case Encoding::mjpg: return "MJPG";
-        case Encoding::yuyv: return "YUYV";
-        case Encoding::uyvy: return "UYVY";
-        case Encoding::nv12: return "NV12";
-        case Encoding::i420: return "I420";
-        case Encoding::bgr: return "BGR";
-        case Encoding::rgb: return "RGB";
-        case Encoding::bgra: return "BGRA";
-        case Encoding::rgba: return "RGBA";
-        case Encoding::h264: return "H264";
-        case Encoding::other: break;
-    }
-    return "another format";
+    return factsOf(encoding).name;
+}
+
+bool isReadable(Encoding encoding) {
+    return factsOf(encoding).frame.has_value();
+}
+
+int readingCost(Encoding encoding) {
+    return factsOf(encoding).cost;
 }
 
 PixelFormat frameFormat(Encoding encoding) {
-    switch (encoding) {
-        case Encoding::yuyv:
-        case Encoding::uyvy: return PixelFormat::yuyv;
-        case Encoding::nv12:
-        case Encoding::i420: return PixelFormat::nv12;
-        case Encoding::bgr:
-        case Encoding::rgb:
-        case Encoding::h264: return PixelFormat::bgr8;
-        case Encoding::mjpg:
-        case Encoding::bgra:
-        case Encoding::rgba: return PixelFormat::rgba8;
-        default:
-            throw Error(ErrorCategory::source, "The camera sends " + nameOf(encoding) +
-                                                   ", which can't be read: choose another format in its settings.");
-    }
+    if (isReadable(encoding)) return *factsOf(encoding).frame;
+    throw Error(ErrorCategory::source, "The camera sends " + nameOf(encoding) +
+                                           ", which can't be read: choose another format in its settings.");
 }
 
 std::ptrdiff_t packedRawStride(Encoding encoding, int width) {
@@ -155,22 +166,6 @@ bool copyRaw(const RawPicture& picture, Image& frame) {
     }
     return true;
 }
-
-namespace {
-
-struct Yuv {
-    float y = 0, u = 0, v = 0;
-};
-Yuv yuvOf(const std::uint8_t* bgr) {
-    const float b = bgr[0], g = bgr[1], r = bgr[2];
-    return {16 + 0.256788F * r + 0.504129F * g + 0.097906F * b, 128 - 0.148223F * r - 0.290993F * g + 0.439216F * b,
-            128 + 0.439216F * r - 0.367788F * g - 0.071427F * b};
-}
-std::uint8_t byteOf(float value) {
-    return std::uint8_t(std::clamp(value, 0.0F, 255.0F) + 0.5F);
-}
-
-}  // namespace
 
 void bgrToYuv(const ImageView& bgr, Image& yuv) {
     const Size size = bgr.size;

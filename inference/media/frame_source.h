@@ -9,6 +9,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include "inference/core/frame.h"
 #include "inference/media/loss.h"
@@ -24,11 +25,11 @@ std::string nameOf(Encoding encoding);
 /// What to ask a source for. A camera takes the nearest that it has; a video has its own size.
 struct CaptureSettings {
     Encoding encoding = Encoding::any;
-    Size size;            ///< 0x0: what suits the camera best, see chooseMode
-    double rate = 0;      ///< frames a second; 0: the camera's highest, the video's own, 30 for a folder of pictures
-    bool paced = true;    ///< false: a video, a folder and the test person give every frame as fast as they are read
-    bool repeat = false;  ///< a video or a folder begins again at its end
-    PixelMemory memory;   ///< what frames are kept in
+    Size size{};           ///< 0x0: what suits the camera best, see chooseMode
+    double rate = 0;       ///< frames a second; 0: the camera's highest, the video's own, 30 for a folder of pictures
+    bool paced = true;     ///< false: a video, a folder and the test person give every frame as fast as they are read
+    bool repeat = false;   ///< a video or a folder begins again at its end
+    PixelMemory memory{};  ///< what frames are kept in
 };
 
 struct SourceInfo {
@@ -51,6 +52,22 @@ public:
     [[nodiscard]] virtual SourceInfo info() const = 0;
     /// Of a video or a folder: what of it could not be read so far; after the end, all of it. By the reading thread.
     [[nodiscard]] virtual Loss loss() const { return {}; }
+};
+
+/// A source, and something that is held from before it is opened until after it is closed.
+template <typename Held>
+class HoldingSource : public FrameSource {
+public:
+    /// Throws what `open` throws.
+    template <typename Open>
+    HoldingSource(Held held, const Open& open) : held_(std::move(held)), source_(open()) {}
+
+    std::optional<Frame> read(std::stop_token stop) override { return source_->read(std::move(stop)); }
+    [[nodiscard]] SourceInfo info() const override { return source_->info(); }
+
+private:
+    const Held held_;  ///< first, and so destroyed last
+    std::unique_ptr<FrameSource> source_;
 };
 
 /// Opens what `spec` names and waits for its first sign of life. Throws Error(input) for a file that is missing or no

@@ -58,15 +58,12 @@ void LoopingVideo::play(const std::stop_token& stop) {
 
 /// Opens the file and plays it, over and over where it can be wound back. Whether it is to be opened again.
 bool LoopingVideo::playFile(const std::stop_token& stop) {
-    CaptureSettings settings;
-    settings.repeat = true;
-    settings.memory = memory_;
     // Its disk may be one on a network that does not answer.
-    const auto source = openOrLeave(
-        [open = open_, path = path_, settings](const std::stop_token&) { return open(path, settings); }, stop);
-    if (source->info().size.pixels() > kLargestVideo) {
-        throw Error(ErrorCategory::input, path_ + " has larger pictures than 7680x4320: scale the video down first.");
-    }
+    const auto source =
+        openOrLeave([open = open_, path = path_, memory = memory_](
+                        const std::stop_token&) { return open(path, {.repeat = true, .memory = memory}); },
+                    stop);
+    refuseLargeVideo(*source, path_);
     int frames = 0;
     std::chrono::duration<double> last{-1};
     for (; auto frame = source->read(stop); ++frames) {
@@ -78,9 +75,7 @@ bool LoopingVideo::playFile(const std::stop_token& stop) {
     }
     if (stop.stop_requested()) return false;
     tellLoss(*source);
-    if (frames == 0) {
-        throw Error(ErrorCategory::input, path_ + " has no picture that can be read: choose another video.");
-    }
+    if (frames == 0) refuseEmptyVideo(path_);
     return frames > 1;  // a single picture stays as it is
 }
 

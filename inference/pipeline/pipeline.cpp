@@ -6,7 +6,6 @@
 
 #include "inference/core/error.h"
 #include "inference/core/thread.h"
-#include "inference/pipeline/capturing_source.h"
 
 namespace matte {
 namespace {
@@ -206,8 +205,10 @@ void Pipeline::readFrom(const Opening& opening) {
             const std::scoped_lock lock(mutex_);
             return frameMemory_;
         }();
-        return std::make_unique<CapturingSource>([this](bool on) { tellCapturing(on); },
-                                                 [&] { return opening.open(memory, stop); });
+        tellCapturing(true);
+        std::shared_ptr<void> on(this, [](void* self) { static_cast<Pipeline*>(self)->tellCapturing(false); });
+        return std::make_unique<HoldingSource<std::shared_ptr<void>>>(std::move(on),
+                                                                      [&] { return opening.open(memory, stop); });
     };
     const auto source = std::make_shared<ResumingSource>(open, [&](const std::string& lost) {
         if (!lost.empty()) tell(generation, State::lost, lost);

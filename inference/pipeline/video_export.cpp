@@ -28,10 +28,7 @@ public:
     TimedFrames(const fs::path& path, CaptureSettings settings) {
         settings.paced = false;
         source_ = openVideo(path, settings);
-        if (source_->info().size.pixels() > kLargestVideo) {
-            throw Error(ErrorCategory::input,
-                        path.string() + " has larger pictures than 7680x4320: scale the video down first.");
-        }
+        refuseLargeVideo(*source_, path);
     }
     [[nodiscard]] SourceInfo info() const { return source_->info(); }
     [[nodiscard]] Loss loss() const { return source_->loss(); }
@@ -48,17 +45,10 @@ private:
     std::optional<std::chrono::steady_clock::time_point> begin_;
 };
 
-CaptureSettings repeated(PixelMemory memory) {
-    CaptureSettings settings;
-    settings.repeat = true;
-    settings.memory = memory;
-    return settings;
-}
-
 /// The video behind the person, over and over: at each time of the whole the frame that is to be seen then.
 class MovingBackground {
 public:
-    MovingBackground(const fs::path& path, PixelMemory memory) : frames_(path, repeated(memory)) {}
+    MovingBackground(const fs::path& path, PixelMemory memory) : frames_(path, {.repeat = true, .memory = memory}) {}
 
     /// Times only grow.
     std::shared_ptr<const Image> at(Seconds time, const std::stop_token& stop) {
@@ -94,7 +84,7 @@ public:
           stop_(std::move(stop)),
           input_(job.input),
           params_(job.params),
-          frames_(job.input, settings(queue_.frameMemory())) {
+          frames_(job.input, {.memory = queue_.frameMemory()}) {
         if (job.matteOnly) params_.background.kind = Background::Kind::transparent;
         const Background& background = params_.background;
         const bool isFile = background.kind == Background::Kind::image;
@@ -104,10 +94,7 @@ public:
         refuseReplacing(job.output, read);
         if (isFile && background.moving) behind_.emplace(background.imagePath, queue_.frameMemory());
         first_ = next();
-        if (!first_) {
-            throw Error(ErrorCategory::input,
-                        job.input.string() + " has no picture that can be read: choose another video.");
-        }
+        if (!first_) refuseEmptyVideo(job.input);
         VideoForm form;
         form.size = frames_.info().size;
         form.rate = frames_.info().rate;
@@ -144,12 +131,6 @@ public:
 
 private:
     using Queue = LiveQueue<Seconds>;  ///< with each frame's time
-
-    static CaptureSettings settings(const PixelMemory& memory) {
-        CaptureSettings settings;
-        settings.memory = memory;
-        return settings;
-    }
 
     /// Null at the end, also where the video breaks off: what was read by then is worth having.
     std::optional<Frame> next() {

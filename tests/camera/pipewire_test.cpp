@@ -12,7 +12,6 @@
 #include <spa/param/video/raw.h>
 
 #include "inference/core/error.h"
-#include "inference/media/capture/pipewire/pipewire_camera.h"
 #include "inference/media/capture/pipewire/pipewire_connection.h"
 #include "inference/media/frame_convert.h"
 #include "tests/camera/fake_camera.h"

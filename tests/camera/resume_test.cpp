@@ -15,7 +15,7 @@
 #include "inference/core/error.h"
 #include "inference/media/capture/camera_list.h"
 #include "inference/media/resuming_source.h"
-#include "inference/media/virtual_camera/pipewire_virtual_camera.h"
+#include "inference/media/virtual_camera/virtual_camera.h"
 #include "tests/camera/fake_camera.h"
 #include "tests/support/eventually.h"
 #include "tests/support/program.h"

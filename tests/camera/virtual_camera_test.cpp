@@ -7,10 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "inference/core/error.h"
-#include "inference/media/capture/pipewire/pipewire_camera.h"
 #include "inference/media/capture/pipewire/pipewire_connection.h"
 #include "inference/media/virtual_camera/camera_picture.h"
-#include "inference/media/virtual_camera/pipewire_virtual_camera.h"
+#include "inference/media/virtual_camera/virtual_camera.h"
 #include "tests/support/eventually.h"
 
 namespace matte {

@@ -13,7 +13,7 @@
 
 #include "inference/core/error.h"
 #include "inference/media/capture/camera_list.h"
-#include "inference/media/capture/media_foundation/media_foundation_camera.h"
+#include "inference/media/capture/media_foundation/media_foundation_device.h"
 #include "inference/media/image/jpeg_decoder.h"
 #include "tests/support/eventually.h"
 #include "tests/windows/fake_camera.h"

@@ -7,7 +7,7 @@
 
 #include <mferror.h>
 
-#include "inference/media/capture/media_foundation/counted.h"
+#include "inference/media/capture/media_foundation/media_foundation_device.h"
 
 namespace matte::test {
 namespace {

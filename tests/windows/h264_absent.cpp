@@ -6,6 +6,8 @@
 
 namespace matte {
 
+struct H264Decoder::Work {};
+
 H264Decoder::H264Decoder(PixelMemory /*memory*/,
                          std::function<void(Frame)> /*deliver*/,
                          std::function<void()> /*fail*/) {

@@ -3,7 +3,7 @@
 // bytes a pixel go over the memory bus: that, or the cache that holds the picture, is the limit.
 #include <array>
 
-#include "inference/baselines/single.h"
+#include "inference/baselines/baselines.h"
 #include "inference/core/vector_clones.h"
 
 namespace matte::baselines {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "inference/baselines/single.h"
+#include "inference/baselines/baselines.h"
 #include "inference/core/vector_clones.h"
 
 namespace matte::baselines {

@@ -3,7 +3,6 @@
 #include <cstdio>
 
 #include "inference/baselines/gpu/gpu.h"
-#include "inference/baselines/limits.h"
 #include "inference/baselines/memory.h"
 
 namespace matte::baselines {
@@ -78,20 +77,19 @@ std::vector<float> joined(const BatchNorm& norm) {
     return all;
 }
 
-Limits deviceLimits() {
+MachineRates deviceLimits(bool tensorCores) {
     const int major = attribute(cudaDevAttrComputeCapabilityMajor),
               minor = attribute(cudaDevAttrComputeCapabilityMinor);
     const int cores = major == 8 && minor == 0 ? 64 : 128;  // of a multiprocessor
     const double clocks = 1e3 * attribute(cudaDevAttrClockRate) * attribute(cudaDevAttrMultiProcessorCount);
     // Data moves on both edges of the memory's clock.
     const double bytes = 2e3 * attribute(cudaDevAttrMemoryClockRate) * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8.0;
-    Limits limits{2 * clocks * cores, 2 * clocks * tensorPerClock(major, minor), bytes, {}};
+    const double flops = 2 * clocks * cores, tensorFlops = 2 * clocks * tensorPerClock(major, minor);
     char text[200];
     std::snprintf(text, sizeof text,
                   "GPU limit, from its clocks and widths: %.1f TFLOP/s, %.0f TFLOP/s on tensor cores, %.2f TB/s.",
-                  limits.flops / 1e12, limits.tensorFlops / 1e12, limits.bytes / 1e12);
-    limits.text = text;
-    return limits;
+                  flops / 1e12, tensorFlops / 1e12, bytes / 1e12);
+    return {tensorCores && tensorFlops > 0 ? tensorFlops : flops, bytes, text};
 }
 
 }  // namespace matte::baselines

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes the place of everything that needs CUDA in programs without it: the table of implementations stays whole, and
 // whyUnavailable() keeps these from being called.
-#include "inference/baselines/limits.h"
+#include "inference/baselines/baselines.h"
 #include "inference/baselines/memory.h"
 #include "inference/baselines/ops/elements.h"
-#include "inference/baselines/single.h"
 #include "inference/core/error.h"
 #include "inference/cuda/device/devices.h"
 
@@ -43,7 +42,7 @@ MATTE_ABSENT(LayerPointer, makeStencilGpu, const Filter3x3&, const Shape&)
 MATTE_ABSENT(LayerPointer, makeStencilColumns, const Filter3x3&, const Shape&)
 MATTE_ABSENT(LayerPointer, makeXnorGpu, const Filter3x3&, const Shape&)
 MATTE_ABSENT(std::unique_ptr<Memory>, makeDeviceMemory)
-MATTE_ABSENT(Limits, deviceLimits)
+MATTE_ABSENT(MachineRates, deviceLimits, bool)
 MATTE_ABSENT(std::string, whyNoCudnn)
 MATTE_ABSENT(void, launchForEach, std::size_t, const AnyElement&, StreamHandle)
 

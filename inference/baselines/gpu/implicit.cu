@@ -8,40 +8,32 @@
 #include <chrono>
 #include <vector>
 
-#include "inference/baselines/gpu/gpu.h"
+#include "inference/baselines/gpu/for_each.cuh"
 #include "inference/cuda/cuda_network.h"
 
 namespace matte::baselines {
 namespace {
 
-constexpr unsigned kThreads = 256;
-
 /// [N, C, H, W] floats to [N, H, W, padded] values; what is past C becomes zero. One thread a value of `to`.
-template <typename Value>
-__global__ void packKernel(
-    const float* from, Value* to, int channels, int padded, std::size_t pixels, std::size_t count) {
-    const std::size_t i = std::size_t(blockIdx.x) * kThreads + threadIdx.x;
-    if (i >= count) return;
-    const std::size_t c = i % padded, pixel = i / padded;
-    to[i] = c < channels ? Value(from[(pixel / pixels * channels + c) * pixels + pixel % pixels]) : Value(0.0F);
-}
-
-template <typename Value>
-__global__ void unpackKernel(
-    const Value* from, float* to, int channels, int padded, std::size_t pixels, std::size_t count) {
-    const std::size_t i = std::size_t(blockIdx.x) * kThreads + threadIdx.x;
-    if (i >= count) return;
-    const std::size_t pixel = i % pixels, c = i / pixels % channels, image = i / pixels / channels;
-    to[i] = float(from[(image * pixels + pixel) * padded + c]);
-}
-
 template <typename Value>
 void pack(const float* from, void* to, const Shape& shape, cudaStream_t stream) {
     const int padded = paddedChannels(shape.channels);
-    const std::size_t count = std::size_t(shape.batch) * shape.pixels() * padded;
-    packKernel<<<blocksFor(count, kThreads), kThreads, 0, stream>>>(from, static_cast<Value*>(to), shape.channels,
-                                                                    padded, shape.pixels(), count);
-    CUDA_CHECK(cudaGetLastError());
+    const auto one = [from, values = static_cast<Value*>(to), channels = shape.channels, padded,
+                      pixels = shape.pixels()] __device__(std::size_t i) {
+        const std::size_t c = i % padded, pixel = i / padded;
+        values[i] = c < channels ? Value(from[(pixel / pixels * channels + c) * pixels + pixel % pixels]) : Value(0.0F);
+    };
+    launchEach(std::size_t(shape.batch) * shape.pixels() * padded, one, stream);
+}
+
+template <typename Value>
+void unpack(const void* from, float* to, const Shape& shape, cudaStream_t stream) {
+    const auto one = [values = static_cast<const Value*>(from), to, channels = shape.channels,
+                      padded = paddedChannels(shape.channels), pixels = shape.pixels()] __device__(std::size_t i) {
+        const std::size_t pixel = i % pixels, c = i / pixels % channels, image = i / pixels / channels;
+        to[i] = float(values[(image * pixels + pixel) * padded + c]);
+    };
+    launchEach(shape.floats(), one, stream);
 }
 
 class Implicit final : public Layer {
@@ -70,16 +62,7 @@ public:
     }
     void run(int, const float*, float*, StreamHandle stream) override { (*launch_)(stream, false); }
     void store(float* out, StreamHandle stream) override {
-        const unsigned blocks = blocksFor(out_.floats(), kThreads);
-        const int padded = paddedChannels(out_.channels);
-        if (kernel_ == ConvKernel::fp32) {
-            unpackKernel<<<blocks, kThreads, 0, stream>>>(packedOut_.as<float>(), out, out_.channels, padded,
-                                                          out_.pixels(), out_.floats());
-        } else {
-            unpackKernel<<<blocks, kThreads, 0, stream>>>(packedOut_.as<__half>(), out, out_.channels, padded,
-                                                          out_.pixels(), out_.floats());
-        }
-        CUDA_CHECK(cudaGetLastError());
+        (kernel_ == ConvKernel::fp32 ? unpack<float> : unpack<__half>)(packedOut_.data(), out, out_, stream);
     }
 
 private:

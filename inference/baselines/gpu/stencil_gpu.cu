@@ -2,8 +2,8 @@
 // The 3x3 stencil on the GPU, twice: one thread a pixel in blocks of 32x32, as in the course, and one thread eight
 // pixels below each other, which keeps three rows of three values in registers and reads one new row a pixel. The
 // filter travels in the kernel's arguments, where every thread reads it from the constant cache.
+#include "inference/baselines/baselines.h"
 #include "inference/baselines/gpu/gpu.h"
-#include "inference/baselines/single.h"
 
 namespace matte::baselines {
 namespace {

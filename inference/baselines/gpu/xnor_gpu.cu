@@ -4,8 +4,8 @@
 // is left is K, the mean of nine absolute values, which needs the floats: the bytes of the stencil, and no fewer.
 #include <cstdint>
 
+#include "inference/baselines/baselines.h"
 #include "inference/baselines/gpu/gpu.h"
-#include "inference/baselines/single.h"
 
 namespace matte::baselines {
 namespace {

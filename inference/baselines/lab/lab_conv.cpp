@@ -5,7 +5,6 @@
 #include <map>
 
 #include "inference/baselines/lab/lab_measure.h"
-#include "inference/baselines/limits.h"
 
 namespace matte::baselines {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "inference/baselines/baselines.h"
 #include "inference/baselines/lab/lab_measure.h"
-#include "inference/baselines/limits.h"
 #include "inference/cuda/device/devices.h"
 
 namespace matte::baselines {

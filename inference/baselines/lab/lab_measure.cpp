@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <numeric>
 
-#include "inference/baselines/limits.h"
 #include "inference/core/error.h"
 #include "inference/cuda/device/devices.h"
 
@@ -118,7 +117,7 @@ Cell cellUnless(const std::string& why, Table& table, Cell cell) {
 
 Cell shareOfLimit(Where where, double flops, double bytes, double ms, bool tensorCores) {
     if (!std::isfinite(ms)) return {"-"};
-    return percent(limitsOf(where).seconds(flops, bytes, tensorCores) * 1e3 / ms);
+    return percent(leastMs(flops, bytes, limitsOf(where, tensorCores)) / ms);
 }
 
 void addLimits(Table& table, const LabOptions& options) {

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "inference/baselines/lab/lab_measure.h"
-#include "inference/baselines/limits.h"
 #include "inference/core/error.h"
 
 namespace matte::baselines {

@@ -2,9 +2,8 @@
 // lab xnor and lab stencil: one channel of 1024x1024, one 3x3 filter, as in the course's second half.
 #include <cmath>
 
+#include "inference/baselines/baselines.h"
 #include "inference/baselines/lab/lab_measure.h"
-#include "inference/baselines/limits.h"
-#include "inference/baselines/single.h"
 
 namespace matte::baselines {
 namespace {

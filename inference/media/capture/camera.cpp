@@ -2,6 +2,7 @@
 #include "inference/media/capture/camera.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 
 #include "inference/core/error.h"
 #include "inference/core/image.h"
+#include "inference/media/frame_convert.h"
 
 namespace matte {
 namespace {
@@ -17,27 +19,13 @@ namespace {
 /// Below this a live picture stutters.
 constexpr double kLeastLiveRate = 24;
 constexpr Size kBestSize{1920, 1080}, kGoodSize{1280, 720};
+/// What is picked out of a range of sizes.
+constexpr std::array<Size, 5> kUsualSizes{{{1920, 1080}, {1280, 720}, {960, 540}, {640, 480}, {320, 240}}};
 /// Taken for a camera that doesn't say.
 constexpr double kUnsaidRate = 30;
 /// What is picked out of a range of rates.
 constexpr std::array<double, 5> kUsualRates{60, 30, 24, 15, 10};
 constexpr double kMostRate = 1000;
-
-/// What a picture costs to read: raw YUV goes on as it is, RGB is larger, MJPG has to be decoded.
-int cost(Encoding encoding) {
-    switch (encoding) {
-        case Encoding::nv12: return 0;
-        case Encoding::yuyv: return 1;
-        case Encoding::uyvy: return 2;
-        case Encoding::i420: return 3;
-        case Encoding::bgr: return 4;
-        case Encoding::rgb: return 5;
-        case Encoding::bgra:
-        case Encoding::rgba: return 6;
-        case Encoding::mjpg: return 7;
-        default: return 8;
-    }
-}
 
 double distance(Size a, Size b) {
     return std::abs(double(a.width) - b.width) + std::abs(double(a.height) - b.height);
@@ -71,6 +59,19 @@ void addSize(std::vector<Size>& sizes, std::uint32_t width, std::uint32_t height
     if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
 }
 
+void addUsualSizes(std::vector<Size>& sizes, const SizeRange& range) {
+    const auto holds = [](int side, std::uint32_t least, std::uint32_t most, std::uint32_t step) {
+        const auto value = std::uint32_t(side);
+        return value >= least && value <= most && (value - least) % std::max(1U, step) == 0;
+    };
+    for (const Size usual : kUsualSizes) {
+        if (holds(usual.width, range.leastWidth, range.mostWidth, range.stepX) &&
+            holds(usual.height, range.leastHeight, range.mostHeight, range.stepY)) {
+            addSize(sizes, std::uint32_t(usual.width), std::uint32_t(usual.height));
+        }
+    }
+}
+
 void addRates(std::vector<double>& rates, double least, double most) {
     rates.push_back(most);
     for (const double usual : kUsualRates) {
@@ -82,10 +83,6 @@ void tidyRates(std::vector<double>& rates) {
     std::erase_if(rates, [](double rate) { return !(rate > 0 && rate <= kMostRate); });
     std::sort(rates.begin(), rates.end(), std::greater<>());
     rates.erase(std::unique(rates.begin(), rates.end()), rates.end());
-}
-
-bool isReadable(Encoding encoding) {
-    return encoding != Encoding::any && encoding != Encoding::other;
 }
 
 std::optional<CaptureChoice> chooseMode(std::span<const CameraMode> modes, const CaptureSettings& wanted) {
@@ -104,13 +101,28 @@ std::optional<CaptureChoice> chooseMode(std::span<const CameraMode> modes, const
                         rateFirst ? byRate : bySize,
                         rateFirst ? bySize : byRate,
                         -rate,
-                        cost(mode.encoding)};
+                        readingCost(mode.encoding)};
         if (!best || rank < bestRank) {
             best = CaptureChoice{mode.encoding, mode.size, rate};
             bestRank = rank;
         }
     }
     return best;
+}
+
+CaptureChoice chosenMode(const CameraInfo& camera, const CaptureSettings& wanted) {
+    if (const auto choice = chooseMode(std::span(camera.modes), wanted)) return *choice;
+    throw Error(ErrorCategory::source,
+                "The camera " + camera.name + " sends no format that can be read: choose another camera.");
+}
+
+void sortBySize(std::vector<CameraMode>& modes) {
+    std::ranges::stable_sort(modes, std::greater<>(), [](const CameraMode& mode) { return mode.size.pixels(); });
+}
+
+std::string withoutControls(std::string text) {
+    std::erase_if(text, [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; });
+    return text;
 }
 
 void tellApart(std::vector<CameraInfo>& cameras) {

@@ -6,10 +6,10 @@
 
 #include "inference/media/capture/device_watch.h"
 #ifdef _WIN32
-#include "inference/media/capture/media_foundation/media_foundation_camera.h"
+#include "inference/media/capture/media_foundation/media_foundation_device.h"
 #else
-#include "inference/media/capture/v4l2/v4l2_camera.h"
-#include "inference/media/virtual_camera/loopback_camera.h"
+#include "inference/media/capture/v4l2/v4l2_device.h"
+#include "inference/media/virtual_camera/virtual_camera.h"
 #endif
 #ifdef MATTE_HAVE_PORTAL
 #include <optional>
@@ -18,7 +18,6 @@
 #include "inference/media/capture/pipewire/camera_portal.h"
 #endif
 #ifdef MATTE_HAVE_PIPEWIRE
-#include "inference/media/capture/pipewire/pipewire_camera.h"
 #include "inference/media/capture/pipewire/pipewire_connection.h"
 #endif
 

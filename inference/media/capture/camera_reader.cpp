@@ -36,6 +36,11 @@ CameraReader::CameraReader(std::string name, const CaptureChoice& wanted, PixelM
       rate_(wanted.rate),
       info_{name_, wanted.size, wanted.rate, true, nameOf(wanted.encoding)} {}
 
+Clock::time_point CameraReader::plausible(Clock::time_point said) {
+    const auto now = Clock::now();
+    return said <= now && now - said < std::chrono::seconds(1) ? said : now;
+}
+
 void CameraReader::setFormat(const CaptureChoice& agreed, std::ptrdiff_t strideBytes) {
     agreed_.reset();
     if (!isPossible(agreed.encoding, agreed.size, strideBytes)) refuseFormat();

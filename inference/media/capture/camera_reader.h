@@ -34,6 +34,9 @@ public:
 
     CameraReader(std::string name, const CaptureChoice& wanted, PixelMemory memory, Patience patience = stallTime);
 
+    /// `said`, the time that a driver gives a picture, if it lies within the last second; else the present.
+    static std::chrono::steady_clock::time_point plausible(std::chrono::steady_clock::time_point said);
+
     // The camera's thread.
 
     /// What it has agreed to send from now on, the stride 0 where it isn't known yet. Throws Error(source) for what

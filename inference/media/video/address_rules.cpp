@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/media/video/address_rules.h"
+#include "inference/media/video/ffmpeg.h"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
-
-#include "inference/media/video/ffmpeg.h"
 
 namespace matte {
 namespace {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/media/video/cut_file.h"
+#include "inference/media/video/ffmpeg.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
-
-#include "inference/media/video/ffmpeg.h"
 
 namespace matte {
 namespace {

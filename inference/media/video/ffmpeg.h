@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What FFmpeg's callers here share: owners for what it allocates. For .cpp files that speak FFmpeg. Any thread,
-// one at a time for each object.
+// What the callers of FFmpeg share: owners for what it allocates, what it may open, and whether a file was cut. Any
+// thread, one at a time for each object.
 #pragma once
 
 #include <cstring>
 #include <memory>
+#include <string>
 #include <type_traits>
 
 extern "C" {
@@ -43,3 +44,16 @@ using Scaler = std::unique_ptr<SwsContext, FreeScaler>;
 using Input = std::unique_ptr<AVFormatContext, Release<avformat_close_input>>;
 
 }  // namespace matte::ffmpeg
+
+namespace matte {
+
+/// Options for avformat_open_input(): what FFmpeg may open on behalf of a file or an address, for playlists name
+/// others, and strangers write them. A file opens no other. An address opens what its own scheme needs, nothing of this
+/// machine, and only forms that hold pictures and sound; that of HTTP may be a playlist, whose parts come by HTTP too.
+void setRules(AVDictionary** options, const std::string& where, bool isAddress);
+
+/// Whether the last part of an animated GIF, an Ogg file or a transport stream is not whole. False for other forms, and
+/// for what is no file. Reads at the end.
+bool isCutShort(AVFormatContext& format);
+
+}  // namespace matte

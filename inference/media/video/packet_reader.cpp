@@ -9,8 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "inference/media/video/address_rules.h"
-#include "inference/media/video/cut_file.h"
+#include "inference/media/video/ffmpeg.h"
 
 extern "C" {
 #include <libavutil/avstring.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/media/virtual_camera/loopback_camera.h"
+#include "inference/media/virtual_camera/virtual_camera.h"
 
 #include <algorithm>
 #include <atomic>

@@ -7,10 +7,7 @@
 
 #include "inference/core/error.h"
 #ifndef _WIN32
-#include "inference/media/virtual_camera/loopback_camera.h"
-#endif
-#ifdef MATTE_HAVE_PIPEWIRE
-#include "inference/media/virtual_camera/pipewire_virtual_camera.h"
+#include "inference/media/capture/v4l2/v4l2_device.h"
 #endif
 
 namespace matte {

@@ -137,10 +137,9 @@ ExitCode runOverlayCost(const BenchOptions& options, const std::stop_token& stop
     UNet unet = networkOf(options, name);
     engineOptions.networkLongestSide = inputOf(options, unet, frame).longest();
     const auto engine = createLiveEngines(std::move(unet), engineOptions).first;
-    const OverlayTurns turns = measureOverlay(*engine, randomFrame(frame), options.frames, stop);
-    const EngineInfo info = engine->info();
-    std::fputs(overlayText(turns, info, frame).c_str(), stdout);
-    if (!options.json.empty()) write(options.json, overlayJson(turns, info, frame));
+    const OverlayCost cost = measureOverlay(*engine, randomFrame(frame), options.frames, stop);
+    std::fputs(cost.text.c_str(), stdout);
+    if (!options.json.empty()) write(options.json, cost.json);
     return kExitOk;
 }
 

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "inference/tools/bench/bench_report.h"
 
 namespace matte {
 namespace {
@@ -18,13 +21,16 @@ constexpr int kLeastTurns = 3;
 constexpr auto kLongEnough = std::chrono::seconds(60);  // however many frames were asked for
 constexpr double kBar = 0.03;
 
-}  // namespace
+/// Milliseconds of a frame, the mean of each turn of frames.
+struct OverlayTurns {
+    std::vector<double> off, on;  ///< as many of each: off[i] and on[i] are neighbours
+};
 
-OverlayTurns measureOverlay(LiveEngine& engine,
-                            std::shared_ptr<const Image> image,
-                            int frames,
-                            const std::stop_token& stop) {
-    OverlayTurns turns{{}, {}, kFramesATurn};
+OverlayTurns measureTurns(LiveEngine& engine,
+                          const std::shared_ptr<const Image>& image,
+                          int frames,
+                          const std::stop_token& stop) {
+    OverlayTurns turns;
     const CompositeParams params;
     std::uint64_t number = 0;
     const auto turn = [&](bool timed) {
@@ -52,14 +58,18 @@ OverlayTurns measureOverlay(LiveEngine& engine,
     return turns;
 }
 
-Spread growthOf(const OverlayTurns& turns) {
+}  // namespace
+
+OverlayCost measureOverlay(LiveEngine& engine,
+                           const std::shared_ptr<const Image>& image,
+                           int frames,
+                           const std::stop_token& stop) {
+    const OverlayTurns turns = measureTurns(engine, image, frames, stop);
     std::vector<double> growths;
     for (std::size_t i = 0; i < turns.on.size(); ++i) growths.push_back(turns.on[i] / turns.off[i] - 1);
-    return spreadOf(std::move(growths));
-}
-
-std::string overlayText(const OverlayTurns& turns, const EngineInfo& engine, Size frame) {
-    const Spread off = spreadOf(turns.off), on = spreadOf(turns.on), growth = growthOf(turns);
+    const Spread off = spreadOf(turns.off), on = spreadOf(turns.on), growth = spreadOf(std::move(growths));
+    const EngineInfo info = engine.info();
+    const Size frame = image->size();
     char text[500];
     std::snprintf(text, sizeof text,
                   "Frame        %dx%d by %s\n"
@@ -67,25 +77,20 @@ std::string overlayText(const OverlayTurns& turns, const EngineInfo& engine, Siz
                   "overlay on   %9.3f ms  (p10 %.3f, p90 %.3f)\n"
                   "growth       %+9.2f %%   (p10 %+.2f, p90 %+.2f of %zu pairs of turns of %d frames); it should stay "
                   "below %.0f %%\n",
-                  frame.width, frame.height, engine.name.substr(0, 200).c_str(), off.median, off.p10, off.p90,
-                  on.median, on.p10, on.p90, 100 * growth.median, 100 * growth.p10, 100 * growth.p90, turns.on.size(),
-                  turns.framesATurn, 100 * kBar);
-    return text;
-}
-
-std::string overlayJson(const OverlayTurns& turns, const EngineInfo& engine, Size frame) {
+                  frame.width, frame.height, info.name.substr(0, 200).c_str(), off.median, off.p10, off.p90, on.median,
+                  on.p10, on.p90, 100 * growth.median, 100 * growth.p10, 100 * growth.p90, turns.on.size(),
+                  kFramesATurn, 100 * kBar);
     const auto json = [](const Spread& ms) { return Json{{"p10", ms.p10}, {"median", ms.median}, {"p90", ms.p90}}; };
-    return Json{{"version", MATTE_VERSION},
-                {"engine", engine.name},
-                {"frame", {frame.width, frame.height}},
-                {"overlay",
-                 {{"offMs", json(spreadOf(turns.off))},
-                  {"onMs", json(spreadOf(turns.on))},
-                  {"turns", turns.on.size()},
-                  {"framesATurn", turns.framesATurn},
-                  {"growthPercent", 100 * growthOf(turns).median}}}}
-               .dump(2) +
-           "\n";
+    const Json document{{"version", MATTE_VERSION},
+                        {"engine", info.name},
+                        {"frame", {frame.width, frame.height}},
+                        {"overlay",
+                         {{"offMs", json(off)},
+                          {"onMs", json(on)},
+                          {"turns", turns.on.size()},
+                          {"framesATurn", kFramesATurn},
+                          {"growthPercent", 100 * growth.median}}}};
+    return {text, document.dump(2) + "\n"};
 }
 
 }  // namespace matte

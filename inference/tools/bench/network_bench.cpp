@@ -5,7 +5,7 @@
 #include <chrono>
 #include <random>
 
-#include "inference/baselines/limits.h"
+#include "inference/baselines/memory.h"
 #include "inference/core/error.h"
 #include "inference/cpu/cpu_network.h"
 #include "inference/cuda/device/devices.h"
@@ -56,10 +56,7 @@ NetworkBench benchOnCpu(const UNet& unet, Size size, Precision precision, int ru
         }
     }
     bench.layerMs.resize(bench.layers.size());
-    if (single) {  // the matrix unit's own rate is not measured
-        const baselines::Limits& limits = baselines::limitsOf(baselines::Where::cpu);
-        bench.rates = {limits.flops, limits.bytes, limits.text};
-    }
+    if (single) bench.rates = baselines::limitsOf(baselines::Where::cpu);  // the matrix unit's own rate is not measured
     for (int run = -kWarmUps; run < runs; ++run) {
         const auto start = std::chrono::steady_clock::now();
         network.run(stop);

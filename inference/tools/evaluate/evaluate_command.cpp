@@ -19,7 +19,6 @@
 #include "inference/tools/cli/progress_bar.h"
 #include "inference/tools/evaluate/evaluate_report.h"
 #include "inference/tools/evaluate/matte_pairs.h"
-#include "inference/tools/evaluate/sequence_metrics.h"
 
 namespace matte {
 namespace {
@@ -55,16 +54,6 @@ struct Work {
 std::string nameBelow(const fs::path& path, const fs::path& folder) {
     const fs::path below = path.lexically_relative(folder);
     return below == "." ? folder.filename().string() : below.string();
-}
-
-/// One channel of 8 bits as [h, w, 1] of 0 to 1.
-Planes planeOf(const Image& image, int channel) {
-    Planes plane(image.size(), 1);
-    const std::ptrdiff_t step = bytesPerPixel(image.format());
-    for (int y = 0; y < plane.size.height; ++y) {
-        for (int x = 0; x < plane.size.width; ++x) plane.row(y)[x] = float(image.row(y)[step * x + channel]) / 255;
-    }
-    return plane;
 }
 
 class Evaluation {
@@ -188,8 +177,7 @@ private:
             }
             return;
         }
-        CaptureSettings settings;
-        settings.paced = false;
+        const CaptureSettings settings{.paced = false};
         if (work.source->kind == SourceSpec::Kind::test) {
             TestSource person(work.source->size, kUnthrottled, settings);
             for (int left = 2 * loopFrames(work.source->size); left > 0; --left) {  // it repeats itself
@@ -211,29 +199,17 @@ private:
     /// As live pictures: one after the other, each remembering those before.
     void sequence(const Work& work) {
         SequenceMeter meter;
-        SequenceScores scores;
-        std::vector<MatteScores> mattes;
         frames_->reset();
         eachFrame(work, [&](const Frame& frame, const Planes* truth) {
             stopIfAsked(stop_);
             frames_->submit(frame, params_, {});
             const auto shown = frames_->take().output.picture->image();
-            const Planes alpha = planeOf(*shown, 3);
-            meter.add(lumaPlane(frame.image->view()), alpha, truth);
-            scores.uncertain += uncertainShare(alpha);
-            if (truth) mattes.push_back(scoreMatte(alpha, *truth));
+            meter.add(lumaPlane(frame.image->view()), planeOf(*shown, 3), truth);
         });
         stopIfAsked(stop_);
-        if (meter.frames() == 0)
-            throw Error(ErrorCategory::input, work.folder.string() + " has no frames: name another video.");
+        SequenceScores scores = meter.scores();
         scores.name = work.folder.string();
-        scores.frames = meter.frames();
-        scores.flicker = meter.flicker();
-        scores.dtSsd = meter.dtSsd();
-        scores.movingError = meter.movingError();
-        scores.beside = meter.beside();
-        scores.uncertain /= meter.frames();
-        if (!mattes.empty()) scores.mattes = meanScores(mattes);
+        if (scores.frames == 0) throw Error(ErrorCategory::input, scores.name + " has no frames: name another video.");
         report_.sequence(scores);
     }
 

@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What matte-cli evaluate says: a table for people or one JSON object for machines. Main thread.
+// The report of matte-cli evaluate: a table for people, or one JSON object. Main thread.
 #pragma once
 
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "inference/engine/engine.h"
-#include "inference/tools/evaluate/matte_metrics.h"
+#include "inference/tools/evaluate/sequence_metrics.h"
 
 namespace matte {
-
-/// What was found out about one sequence at one input size.
-struct SequenceScores {
-    std::string name;
-    int frames = 0;
-    std::optional<double> flicker, dtSsd, movingError, beside;
-    double uncertain = 0;               ///< mean over the frames
-    std::optional<MatteScores> mattes;  ///< means over the frames that have a true matte
-};
 
 class EvaluateReport {
 public:
@@ -34,10 +24,10 @@ public:
     void beginSize(int size, const EngineInfo& engine);
     void photo(const std::string& folder, const std::filesystem::path& path, const MatteScores& scores);
     void sequence(const SequenceScores& scores);
-    /// Means by folder and of everything, for the size begun last.
+    /// Adds the means of each folder and of all, for the size begun last.
     void endSize();
     void failed(const std::filesystem::path& path, const std::string& sentence);
-    /// Prints the JSON object.
+    /// Prints the JSON object, if that was asked for.
     void finish(int exitCode);
 
 private:

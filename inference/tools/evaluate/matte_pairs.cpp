@@ -59,11 +59,16 @@ Planes readMatte(const fs::path& path, Size photo, const std::stop_token& stop) 
         throw Error(ErrorCategory::input,
                     "The matte " + path.string() + " is not as large as its photo: both must be of one size.");
     }
-    Planes matte(photo, 1);
-    for (int y = 0; y < photo.height; ++y) {
-        for (int x = 0; x < photo.width; ++x) matte.row(y)[x] = float(image->row(y)[std::ptrdiff_t(4) * x]) / 255;
+    return planeOf(*image, 0);
+}
+
+Planes planeOf(const Image& image, int channel) {
+    Planes plane(image.size(), 1);
+    const std::ptrdiff_t step = bytesPerPixel(image.format());
+    for (int y = 0; y < plane.size.height; ++y) {
+        for (int x = 0; x < plane.size.width; ++x) plane.row(y)[x] = float(image.row(y)[step * x + channel]) / 255;
     }
-    return matte;
+    return plane;
 }
 
 }  // namespace matte

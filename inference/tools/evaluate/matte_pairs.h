@@ -24,4 +24,7 @@ std::vector<MattePair> findMattePairs(const std::filesystem::path& folder);
 /// Cancelled.
 Planes readMatte(const std::filesystem::path& path, Size photo, const std::stop_token& stop = {});
 
+/// A channel of 8 bits as [h, w, 1] of 0 to 1.
+Planes planeOf(const Image& image, int channel);
+
 }  // namespace matte

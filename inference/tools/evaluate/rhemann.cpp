@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradient and connectivity errors of Rhemann et al., CVPR 2009.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 
+#include "inference/tools/evaluate/filters.h"
 #include "inference/tools/evaluate/matte_metrics.h"
-#include "inference/tools/evaluate/regions.h"
 
 namespace matte {
 namespace {
 
 constexpr double kSigma = 1.4;
 constexpr int kRadius = 4;  ///< beyond it the Gaussian is below a hundredth
-using Kernel = std::array<double, 2 * kRadius + 1>;
 
 /// The Gaussian and its derivative, such that the squares of their outer product sum to 1.
 struct Kernels {
-    Kernel smooth{}, slope{};
+    std::vector<double> smooth, slope;
     Kernels() {
         double smoothSquares = 0, slopeSquares = 0;
         for (int i = 0; i <= 2 * kRadius; ++i) {
             const double x = i - kRadius, value = std::exp(-x * x / (2 * kSigma * kSigma));
-            smooth[std::size_t(i)] = value;
-            slope[std::size_t(i)] = -x * value;
+            smooth.push_back(value);
+            slope.push_back(-x * value);
             smoothSquares += value * value;
             slopeSquares += x * value * x * value;
         }
@@ -31,30 +29,6 @@ struct Kernels {
         for (double& value : slope) value /= std::sqrt(slopeSquares);
     }
 };
-
-/// `in` [h, w] filtered along x, then along y; the outermost pixels go on beyond the edge.
-std::vector<double> filtered(const std::vector<double>& in, Size size, const Kernel& alongX, const Kernel& alongY) {
-    std::vector<double> across(in.size()), out(in.size());
-    const auto at = [&](int x, int y) {
-        return std::size_t(std::clamp(y, 0, size.height - 1)) * std::size_t(size.width) +
-               std::size_t(std::clamp(x, 0, size.width - 1));
-    };
-    for (int y = 0; y < size.height; ++y) {
-        for (int x = 0; x < size.width; ++x) {
-            for (int i = -kRadius; i <= kRadius; ++i) {
-                across[at(x, y)] += alongX[std::size_t(i + kRadius)] * in[at(x + i, y)];
-            }
-        }
-    }
-    for (int y = 0; y < size.height; ++y) {
-        for (int x = 0; x < size.width; ++x) {
-            for (int i = -kRadius; i <= kRadius; ++i) {
-                out[at(x, y)] += alongY[std::size_t(i + kRadius)] * across[at(x, y + i)];
-            }
-        }
-    }
-    return out;
-}
 
 std::vector<double> gradientLength(const Planes& matte) {
     static const Kernels kernels;

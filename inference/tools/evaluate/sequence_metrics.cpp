@@ -2,12 +2,11 @@
 #include "inference/tools/evaluate/sequence_metrics.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "inference/core/pixel_math.h"
 #include "inference/matting/resample.h"
-#include "inference/tools/evaluate/regions.h"
+#include "inference/tools/evaluate/filters.h"
 
 namespace matte {
 namespace {
@@ -24,28 +23,14 @@ Size gridOf(Size frame) {
     return {side(frame.width), side(frame.height)};
 }
 
-/// The outermost pixels go on beyond the edge.
 Planes blurred(const Planes& in) {
-    std::array<float, kRadius + 1> weights{};
+    const auto gauss = [](int i) { return std::exp(-i * i / (2 * kSigma * kSigma)); };
     double sum = 0;
-    for (int i = -kRadius; i <= kRadius; ++i) sum += std::exp(-i * i / (2 * kSigma * kSigma));
-    for (int i = 0; i <= kRadius; ++i) weights[std::size_t(i)] = float(std::exp(-i * i / (2 * kSigma * kSigma)) / sum);
-
-    Planes across(in.size, 1), out(in.size, 1);
-    for (int y = 0; y < in.size.height; ++y) {
-        for (int x = 0; x < in.size.width; ++x) {
-            float& value = across.row(y)[x];
-            for (int i = -kRadius; i <= kRadius; ++i) {
-                value += weights[std::size_t(std::abs(i))] * in.row(y)[std::clamp(x + i, 0, in.size.width - 1)];
-            }
-        }
-    }
-    for (int y = 0; y < in.size.height; ++y) {
-        for (int i = -kRadius; i <= kRadius; ++i) {
-            const float* row = across.row(std::clamp(y + i, 0, in.size.height - 1));
-            for (int x = 0; x < in.size.width; ++x) out.row(y)[x] += weights[std::size_t(std::abs(i))] * row[x];
-        }
-    }
+    for (int i = -kRadius; i <= kRadius; ++i) sum += gauss(i);
+    std::vector<float> kernel;
+    for (int i = -kRadius; i <= kRadius; ++i) kernel.push_back(float(gauss(i) / sum));
+    Planes out(in.size, 1);
+    out.values = filtered(in.values, in.size, kernel, kernel);
     return out;
 }
 
@@ -68,6 +53,8 @@ void SequenceMeter::add(const Planes& luma, const Planes& alpha, const Planes* t
     Planes calm = blurred(resamplePlanes(luma, grid)), small = resamplePlanes(alpha, grid);
     ++frames_;
     beside_ += shareBeside(small);
+    uncertain_ += uncertainShare(alpha);
+    if (truth) mattes_.push_back(scoreMatte(alpha, *truth));
     const bool follows = alpha_.size == alpha.size;
     if (follows) {
         for (std::size_t i = 0; i < small.values.size(); ++i) {
@@ -95,24 +82,17 @@ void SequenceMeter::add(const Planes& luma, const Planes& alpha, const Planes* t
     truth_ = truth ? *truth : Planes();
 }
 
-std::optional<double> SequenceMeter::flicker() const {
-    if (stillPixels_ <= 0) return std::nullopt;
-    return change_ / stillPixels_;
-}
-
-std::optional<double> SequenceMeter::beside() const {
-    if (frames_ == 0) return std::nullopt;
-    return beside_ / frames_;
-}
-
-std::optional<double> SequenceMeter::dtSsd() const {
-    if (pairs_ == 0) return std::nullopt;
-    return dtSsd_ / pairs_;
-}
-
-std::optional<double> SequenceMeter::movingError() const {
-    if (movingPixels_ <= 0) return std::nullopt;
-    return movingError_ / movingPixels_;
+SequenceScores SequenceMeter::scores() const {
+    const auto mean = [](double sum, double count) { return count > 0 ? std::optional(sum / count) : std::nullopt; };
+    SequenceScores scores;
+    scores.frames = frames_;
+    scores.flicker = mean(change_, stillPixels_);
+    scores.dtSsd = mean(dtSsd_, pairs_);
+    scores.movingError = mean(movingError_, movingPixels_);
+    scores.beside = mean(beside_, frames_);
+    scores.uncertain = mean(uncertain_, frames_).value_or(0);
+    if (!mattes_.empty()) scores.mattes = meanScores(mattes_);
+    return scores;
 }
 
 Planes lumaPlane(const ImageView& frame) {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "inference/baselines/baselines.h"
 #include "inference/baselines/memory.h"
-#include "inference/baselines/single.h"
 #include "inference/cuda/device/devices.h"
 #include "tests/support/oracle.h"
 

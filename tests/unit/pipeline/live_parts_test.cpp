@@ -16,7 +16,6 @@
 
 #include "inference/core/error.h"
 #include "inference/pipeline/privacy_placeholder.h"
-#include "inference/pipeline/recent.h"
 #include "inference/pipeline/statistics.h"
 #include "inference/pipeline/trace.h"
 #include "tests/support/scratch_folder.h"

@@ -105,7 +105,7 @@ TEST(SequenceMetrics, CountFlickerWhereNothingMoves) {
     Planes luma(size, 1), alpha(size, 1);
     SequenceMeter meter;
     meter.add(luma, alpha, nullptr);
-    EXPECT_FALSE(meter.flicker());
+    EXPECT_FALSE(meter.scores().flicker);
     // The left half brightens and its matte jumps; on the right only the matte changes, by 0.1.
     for (int y = 0; y < size.height; ++y) {
         for (int x = 0; x < size.width; ++x) {
@@ -114,10 +114,10 @@ TEST(SequenceMetrics, CountFlickerWhereNothingMoves) {
         }
     }
     meter.add(luma, alpha, nullptr);
-    ASSERT_TRUE(meter.flicker());
-    EXPECT_NEAR(*meter.flicker(), 0.1, 1e-6);
-    EXPECT_FALSE(meter.dtSsd());
-    EXPECT_EQ(meter.frames(), 2);
+    ASSERT_TRUE(meter.scores().flicker);
+    EXPECT_NEAR(*meter.scores().flicker, 0.1, 1e-6);
+    EXPECT_FALSE(meter.scores().dtSsd);
+    EXPECT_EQ(meter.scores().frames, 2);
 }
 
 TEST(SequenceMetrics, ComparesChangesWithTrueChanges) {
@@ -126,10 +126,10 @@ TEST(SequenceMetrics, ComparesChangesWithTrueChanges) {
     const Planes before = rows({0, 0, 1, 1}, 4), after = rows({0, 1, 1, 1}, 4);
     meter.add(luma, before, &before);
     meter.add(luma, after, &after);
-    EXPECT_EQ(meter.dtSsd(), 0);
+    EXPECT_EQ(meter.scores().dtSsd, 0);
     // Of a change of 1 in a quarter of the pixels none is found: the root of a quarter, and the mean with the 0 before.
     meter.add(luma, after, &before);
-    EXPECT_NEAR(*meter.dtSsd(), 0.25, 1e-9);
+    EXPECT_NEAR(*meter.scores().dtSsd, 0.25, 1e-9);
 }
 
 TEST(SequenceMetrics, CountATrailWhereSomethingMoves) {
@@ -137,10 +137,10 @@ TEST(SequenceMetrics, CountATrailWhereSomethingMoves) {
     SequenceMeter meter;
     const Planes before = rows({0, 0, 1, 1}, 4), after = rows({0, 1, 1, 0}, 4);
     meter.add(luma, before, &before);
-    EXPECT_FALSE(meter.movingError());
+    EXPECT_FALSE(meter.scores().movingError);
     // A hand came to the second column and left the fourth, where 0.4 of it stays; the first moved nowhere.
     meter.add(luma, rows({0.9F, 1, 1, 0.4F}, 4), &after);
-    EXPECT_NEAR(meter.movingError().value_or(-1), 0.2, 1e-6);
+    EXPECT_NEAR(meter.scores().movingError.value_or(-1), 0.2, 1e-6);
 }
 
 TEST(SequenceMetrics, CountWhatIsTakenForSomebodyBesideThePerson) {
@@ -151,16 +151,16 @@ TEST(SequenceMetrics, CountWhatIsTakenForSomebodyBesideThePerson) {
         for (int y = top; y < top + side; ++y) std::fill_n(alpha.row(y) + left, side, value);
     };
     SequenceMeter meter;
-    EXPECT_FALSE(meter.beside());
+    EXPECT_FALSE(meter.scores().beside);
     fill(20, 20, 100, 1);
     fill(120, 100, 20, 1);  // a hand of the person
     fill(200, 20, 60, 0.4F);
     meter.add(luma, alpha, nullptr);
-    EXPECT_EQ(meter.beside(), 0);
+    EXPECT_EQ(meter.scores().beside, 0);
     fill(200, 20, 60, 0.6F);  // a coat on the wall
     fill(140, 120, 10, 1);    // what touches the hand corner to corner is apart
     meter.add(luma, alpha, nullptr);
-    EXPECT_NEAR(*meter.beside(), 0.5 * (60 * 60 + 10 * 10) / double(size.pixels()), 1e-9);
+    EXPECT_NEAR(*meter.scores().beside, 0.5 * (60 * 60 + 10 * 10) / double(size.pixels()), 1e-9);
 }
 
 TEST(SequenceMetrics, ReadLumaFromEveryFormat) {

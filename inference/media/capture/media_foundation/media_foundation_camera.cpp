@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/media/capture/media_foundation/media_foundation_camera.h"
+#include "inference/media/capture/media_foundation/media_foundation_device.h"
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +15,6 @@
 
 #include "inference/core/error.h"
 #include "inference/media/capture/camera_reader.h"
-#include "inference/media/capture/media_foundation/counted.h"
 #include "inference/media/detached_source.h"
 #include "inference/media/frame_convert.h"
 
@@ -218,15 +217,13 @@ private:
         reader_->deliver(upright_, row, captured);
     }
 
-    /// The driver's own time, when it says one that can be true.
     static Clock::time_point capturedAt(IMFSample& sample) {
         using Ticks = std::chrono::duration<std::int64_t, std::ratio<1, 10'000'000>>;
         const auto now = Clock::now();
         UINT64 said = 0;
         if (FAILED(sample.GetUINT64(kDeviceTimestamp, &said))) return now;
         const Ticks age{::MFGetSystemTime() - LONGLONG(said)};
-        if (age < Ticks::zero() || age > std::chrono::seconds(1)) return now;
-        return now - std::chrono::duration_cast<Clock::duration>(age);
+        return CameraReader::plausible(now - std::chrono::duration_cast<Clock::duration>(age));
     }
 
     const MediaFoundation platform_;  // before everything that it has made
@@ -267,19 +264,6 @@ private:
     std::future<void> closed_;
 };
 
-class ClosedCamera : public FrameSource {
-public:
-    ClosedCamera(Closing closing, std::unique_ptr<FrameSource> camera)
-        : closing_(std::move(closing)), camera_(std::move(camera)) {}
-
-    std::optional<Frame> read(std::stop_token stop) override { return camera_->read(std::move(stop)); }
-    [[nodiscard]] SourceInfo info() const override { return camera_->info(); }
-
-private:
-    Closing closing_;  // after the camera was told to close
-    std::unique_ptr<FrameSource> camera_;
-};
-
 }  // namespace
 
 std::unique_ptr<FrameSource> openMediaFoundationCamera(std::function<std::vector<ComPtr<IMFActivate>>()> plugged,
@@ -289,10 +273,12 @@ std::unique_ptr<FrameSource> openMediaFoundationCamera(std::function<std::vector
     // Held by the thread alone, from whose end on it is broken: that is the sign.
     auto held = std::make_shared<std::promise<void>>();
     Closing closing(held->get_future());
-    auto camera = openDetached([plugged = std::move(plugged), name, settings, held = std::move(held)](
-                                   const std::stop_token& left) { return openHere(plugged, name, settings, left); },
-                               stop);
-    return std::make_unique<ClosedCamera>(std::move(closing), std::move(camera));
+    const auto open = [&] {
+        return openDetached([plugged = std::move(plugged), name, settings, held = std::move(held)](
+                                const std::stop_token& left) { return openHere(plugged, name, settings, left); },
+                            stop);
+    };
+    return std::make_unique<HoldingSource<Closing>>(std::move(closing), open);
 }
 
 }  // namespace matte

@@ -41,8 +41,7 @@ std::string textOf(IMFActivate& camera, const GUID& key) {
     std::string text(std::size_t(std::max(0, bytes)), '\0');
     ::WideCharToMultiByte(CP_UTF8, 0, wide, int(length), text.data(), bytes, nullptr, nullptr);
     ::CoTaskMemFree(wide);
-    std::erase_if(text, [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; });
-    return text;
+    return withoutControls(std::move(text));
 }
 
 Encoding encodingOf(const GUID& subtype) {

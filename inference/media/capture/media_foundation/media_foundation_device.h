@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows' cameras as Media Foundation lists them, and what they say about themselves. Any thread that has a
-// MediaFoundation. Compiled on Windows alone.
+// Windows' cameras, by Media Foundation: what they say about themselves, and a camera's frames, by its source reader.
+// Any thread that has a MediaFoundation. Compiled on Windows alone.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +14,7 @@
 
 #include <mfapi.h>
 #include <mfidl.h>
+#include <unknwn.h>
 #include <wrl/client.h>
 
 #include "inference/media/capture/camera.h"
@@ -34,6 +38,34 @@ public:
 
 private:
     bool hasCom_ = false;  // not where the thread has chosen another kind of COM: that one does
+};
+
+/// An object of ours that Media Foundation holds: counts the references to its `Interface` and to `Base`, which
+/// Interface extends. It begins with one
+/// reference and deletes itself with the last.
+template <class Interface, class Base = IUnknown>
+class Counted : public Interface {
+public:
+    STDMETHODIMP QueryInterface(REFIID wanted, void** answer) override {
+        if (!answer) return E_POINTER;
+        const bool isKnown = wanted == __uuidof(IUnknown) || wanted == __uuidof(Base) || wanted == __uuidof(Interface);
+        *answer = isKnown ? static_cast<Interface*>(this) : nullptr;
+        if (!isKnown) return E_NOINTERFACE;
+        AddRef();
+        return S_OK;
+    }
+    STDMETHODIMP_(ULONG) AddRef() override { return ++references_; }
+    STDMETHODIMP_(ULONG) Release() override {
+        const ULONG left = --references_;
+        if (left == 0) delete this;
+        return left;
+    }
+
+protected:
+    virtual ~Counted() = default;
+
+private:
+    std::atomic<ULONG> references_{1};
 };
 
 /// The cameras that are plugged in, not yet opened; empty when Windows can't say.
@@ -83,5 +115,14 @@ private:
 
 /// What a type says of its pictures.
 AnnouncedFormat readFormat(IMFMediaType& type);
+
+/// Opens the camera with that name or id, the first for an empty name, and switches it on. H264 is decoded by Windows.
+/// All of it happens on a thread of the source's own, which a driver that hangs takes with it: opening ends when `stop`
+/// is asked for, and closing after two seconds. Throws Error(source): missing, busy, forbidden, silent, or with no
+/// format that can be read; Cancelled when `stop` was asked for. `plugged` lists the cameras, on that thread.
+std::unique_ptr<FrameSource> openMediaFoundationCamera(std::function<std::vector<ComPtr<IMFActivate>>()> plugged,
+                                                       const std::string& name,
+                                                       const CaptureSettings& settings,
+                                                       const std::stop_token& stop = {});
 
 }  // namespace matte

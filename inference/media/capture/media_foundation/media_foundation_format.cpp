@@ -2,6 +2,7 @@
 #include "inference/media/capture/media_foundation/media_foundation_format.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -38,8 +39,7 @@ std::pair<std::uint32_t, std::uint32_t> halves(std::uint64_t pair) {
 }  // namespace
 
 Encoding encodingOfSubtype(std::uint32_t code) {
-    const auto* known = std::find_if(kSubtypes.begin(), kSubtypes.end(), [&](auto k) { return k.first == code; });
-    return known == kSubtypes.end() ? Encoding::other : known->second;
+    return encodingIn(kSubtypes, code);
 }
 
 double rateOfPair(std::uint64_t frameRate) {
@@ -73,8 +73,7 @@ std::vector<CameraMode> modesOf(std::span<const AnnouncedFormat> formats) {
         mode->rates.push_back(rateOfPair(format.frameRate));
     }
     for (auto& mode : modes) tidyRates(mode.rates);
-    std::stable_sort(modes.begin(), modes.end(),
-                     [](const auto& a, const auto& b) { return a.size.pixels() > b.size.pixels(); });
+    sortBySize(modes);
     return modes;
 }
 

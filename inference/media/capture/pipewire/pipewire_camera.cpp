@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/media/capture/pipewire/pipewire_camera.h"
+#include "inference/media/capture/pipewire/pipewire_connection.h"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,6 @@
 #include "inference/core/error.h"
 #include "inference/core/thread.h"
 #include "inference/media/capture/camera_reader.h"
-#include "inference/media/capture/pipewire/pipewire_connection.h"
 #include "inference/media/capture/pipewire/pipewire_format.h"
 #include "inference/media/frame_convert.h"
 
@@ -67,19 +66,15 @@ public:
             camera = findCamera(cameras, name);
         }
         if (!camera) refuseMissingCamera(name);
-        const auto choice = chooseMode(camera->modes, settings);
-        if (!choice) {
-            throw Error(ErrorCategory::source,
-                        "The camera " + camera->name + " sends no format that can be read: choose another camera.");
-        }
-        reader_.emplace(camera->name, *choice, settings.memory);
+        const CaptureChoice choice = chosenMode(*camera, settings);
+        reader_.emplace(camera->name, choice, settings.memory);
         {
             const std::lock_guard lock(serialMutex_);
             serial_ = connection_.serialOf(camera->id);
             if (serial_.empty()) refuseMissingCamera(camera->name);  // unplugged just now
             oldFault_ = connection_.faultOf(serial_);
         }
-        start(*choice);
+        start(choice);
         reader_->waitUntilReady(kStartTime, stop);
         return true;
     }
@@ -193,12 +188,9 @@ private:
         reader_->deliver(bytes, stride, capturedAt(header));
     }
 
-    /// The camera's own time, when it is one of this clock's that can be true.
     static Clock::time_point capturedAt(const spa_meta_header* header) {
-        const auto now = Clock::now();
-        if (!header || header->pts <= 0) return now;
-        const Clock::time_point said{std::chrono::nanoseconds(header->pts)};
-        return said <= now && now - said < std::chrono::seconds(1) ? said : now;
+        if (!header || header->pts <= 0) return Clock::now();
+        return CameraReader::plausible(Clock::time_point{std::chrono::nanoseconds(header->pts)});
     }
 
     std::optional<CameraReader> reader_;

@@ -9,7 +9,7 @@
 #include "inference/core/error.h"
 #include "inference/core/thread.h"
 #include "inference/media/capture/pipewire/pipewire_format.h"
-#include "inference/media/virtual_camera/pipewire_virtual_camera.h"
+#include "inference/media/virtual_camera/virtual_camera.h"
 #ifdef MATTE_HAVE_PORTAL
 #include "inference/media/capture/pipewire/camera_portal.h"
 #endif
@@ -26,8 +26,7 @@ std::string valueIn(const spa_dict& properties, const char* key) {
 
 /// Names come from other programs: what would break a line is left out.
 std::string readable(std::string name) {
-    std::erase_if(name, [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; });
-    return name.substr(0, 200);
+    return withoutControls(std::move(name)).substr(0, 200);
 }
 
 }  // namespace
@@ -247,8 +246,7 @@ void PipeWireConnection::publish(bool complete) {
         CameraInfo info = node->known.camera;
         if (nodesById.contains(info.id)) info.id += "#" + node->known.serial;  // nobody makes them differ
         nodesById[info.id] = &node->known;
-        std::stable_sort(info.modes.begin(), info.modes.end(),
-                         [](const auto& x, const auto& y) { return x.size.pixels() > y.size.pixels(); });
+        sortBySize(info.modes);
         infos.push_back(std::move(info));
     }
     tellApart(infos);

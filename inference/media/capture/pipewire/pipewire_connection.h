@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection to PipeWire and the cameras that it shows, kept up to date on a thread of its own. Any thread may ask.
+// A connection to PipeWire and the cameras that it shows, kept up to date on a thread of its own; and a camera's
+// frames. Any thread may ask; an opened camera as frame_source.h says.
 //   PipeWireConnection pipewire([] { postToWindow(); }, true);
 //   pipewire.waitUntilKnown(2s);   pipewire.cameras();
 #pragma once
@@ -18,6 +19,7 @@
 #include <pipewire/pipewire.h>
 
 #include "inference/media/capture/camera.h"
+#include "inference/media/frame_source.h"
 
 namespace matte {
 
@@ -85,5 +87,15 @@ private:
     std::vector<Known> cameras_;
     bool isConnected_ = false, isComplete_ = false;
 };
+
+/// Frames of a PipeWire camera, through shared memory; many programs may use such a camera at a time. Opens the camera
+/// with that name or id, the first for an empty name, and waits until it has agreed on a format. Null when there is no
+/// PipeWire here, or when it has no camera at all. Throws Error(source): no such camera, busy, forbidden, or silent.
+std::unique_ptr<FrameSource> openPipeWireCamera(const std::string& name,
+                                                const CaptureSettings& settings,
+                                                const std::stop_token& stop = {});
+
+/// What to say about a camera that can't be started, from the reason that PipeWire or the system gives.
+std::string sentenceFor(const std::string& camera, const std::string& reason);
 
 }  // namespace matte

@@ -17,40 +17,34 @@
 #include <spa/param/video/raw.h>
 #include <spa/pod/iter.h>
 
+#include "inference/media/frame_convert.h"
+
 namespace matte {
 namespace {
 
 constexpr std::size_t kMostModes = 512;  // in one format; real cameras have a few
 
-struct KnownFormat {
-    std::uint32_t spa;
-    Encoding encoding;
-};
-constexpr std::array<KnownFormat, 10> kRawFormats{{{SPA_VIDEO_FORMAT_NV12, Encoding::nv12},
-                                                   {SPA_VIDEO_FORMAT_YUY2, Encoding::yuyv},
-                                                   {SPA_VIDEO_FORMAT_UYVY, Encoding::uyvy},
-                                                   {SPA_VIDEO_FORMAT_I420, Encoding::i420},
-                                                   {SPA_VIDEO_FORMAT_BGR, Encoding::bgr},
-                                                   {SPA_VIDEO_FORMAT_RGB, Encoding::rgb},
-                                                   {SPA_VIDEO_FORMAT_BGRx, Encoding::bgra},
-                                                   {SPA_VIDEO_FORMAT_BGRA, Encoding::bgra},
-                                                   {SPA_VIDEO_FORMAT_RGBx, Encoding::rgba},
-                                                   {SPA_VIDEO_FORMAT_RGBA, Encoding::rgba}}};
+constexpr std::array<std::pair<std::uint32_t, Encoding>, 10> kRawFormats{{{SPA_VIDEO_FORMAT_NV12, Encoding::nv12},
+                                                                          {SPA_VIDEO_FORMAT_YUY2, Encoding::yuyv},
+                                                                          {SPA_VIDEO_FORMAT_UYVY, Encoding::uyvy},
+                                                                          {SPA_VIDEO_FORMAT_I420, Encoding::i420},
+                                                                          {SPA_VIDEO_FORMAT_BGR, Encoding::bgr},
+                                                                          {SPA_VIDEO_FORMAT_RGB, Encoding::rgb},
+                                                                          {SPA_VIDEO_FORMAT_BGRx, Encoding::bgra},
+                                                                          {SPA_VIDEO_FORMAT_BGRA, Encoding::bgra},
+                                                                          {SPA_VIDEO_FORMAT_RGBx, Encoding::rgba},
+                                                                          {SPA_VIDEO_FORMAT_RGBA, Encoding::rgba}}};
 
-Encoding encodingOf(std::uint32_t spa) {
-    const auto* known = std::find_if(kRawFormats.begin(), kRawFormats.end(), [&](auto k) { return k.spa == spa; });
-    return known == kRawFormats.end() ? Encoding::other : known->encoding;
-}
 /// Every format that is `encoding`, as a choice: which of them the camera has is for PipeWire to find.
 void addFormats(spa_pod_builder& builder, Encoding encoding) {
     spa_pod_frame choice;
     spa_pod_builder_prop(&builder, SPA_FORMAT_VIDEO_format, 0);
     spa_pod_builder_push_choice(&builder, &choice, SPA_CHOICE_Enum, 0);
     bool isFirst = true;
-    for (const auto& known : kRawFormats) {
-        if (encoding != Encoding::any && known.encoding != encoding) continue;
-        if (std::exchange(isFirst, false)) spa_pod_builder_id(&builder, known.spa);  // the default comes before all
-        spa_pod_builder_id(&builder, known.spa);
+    for (const auto& [spa, known] : kRawFormats) {
+        if (encoding != Encoding::any && known != encoding) continue;
+        if (std::exchange(isFirst, false)) spa_pod_builder_id(&builder, spa);  // the default comes before all
+        spa_pod_builder_id(&builder, spa);
     }
     spa_pod_builder_pop(&builder, &choice);
 }
@@ -97,12 +91,7 @@ std::vector<Size> sizesOf(const spa_pod* format) {
     }
     const spa_rectangle least = values.all[1], most = values.all[2];
     addSize(sizes, values.all[0].width, values.all[0].height);
-    for (const Size usual : kUsualSizes) {
-        const auto width = std::uint32_t(usual.width), height = std::uint32_t(usual.height);
-        if (width >= least.width && width <= most.width && height >= least.height && height <= most.height) {
-            addSize(sizes, width, height);
-        }
-    }
+    addUsualSizes(sizes, {least.width, least.height, most.width, most.height});
     return sizes;
 }
 
@@ -127,7 +116,7 @@ std::vector<Encoding> encodingsOf(const spa_pod* format) {
     if (subtype != SPA_MEDIA_SUBTYPE_raw) return {Encoding::other};
     std::vector<Encoding> encodings;
     for (const auto& id : valuesOf<std::uint32_t>(format, SPA_FORMAT_VIDEO_format, SPA_TYPE_Id).choices()) {
-        const Encoding encoding = encodingOf(id);
+        const Encoding encoding = encodingIn(kRawFormats, id);
         if (std::find(encodings.begin(), encodings.end(), encoding) == encodings.end()) encodings.push_back(encoding);
     }
     return encodings;

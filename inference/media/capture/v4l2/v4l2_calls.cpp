@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/media/capture/v4l2/v4l2_calls.h"
+#include "inference/media/capture/v4l2/v4l2_device.h"
 
 #include <algorithm>
 #include <cerrno>

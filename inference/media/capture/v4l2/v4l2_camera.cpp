@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/media/capture/v4l2/v4l2_camera.h"
+#include "inference/media/capture/v4l2/v4l2_device.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -146,13 +146,10 @@ private:
         reader_.deliver({static_cast<const std::uint8_t*>(mapping.memory), size}, strideBytes_, capturedAt(buffer));
     }
 
-    /// The driver's own time, when it is of this clock and can be true.
     static Clock::time_point capturedAt(const v4l2_buffer& buffer) {
-        const auto now = Clock::now();
-        if ((buffer.flags & V4L2_BUF_FLAG_TIMESTAMP_MASK) != V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC) return now;
-        const Clock::time_point said{std::chrono::seconds(buffer.timestamp.tv_sec) +
-                                     std::chrono::microseconds(buffer.timestamp.tv_usec)};
-        return said <= now && now - said < std::chrono::seconds(1) ? said : now;
+        if ((buffer.flags & V4L2_BUF_FLAG_TIMESTAMP_MASK) != V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC) return Clock::now();
+        return CameraReader::plausible(Clock::time_point{std::chrono::seconds(buffer.timestamp.tv_sec) +
+                                                         std::chrono::microseconds(buffer.timestamp.tv_usec)});
     }
 
     void switchOff() {
@@ -196,12 +193,7 @@ std::unique_ptr<FrameSource> openV4l2Camera(V4l2Calls& calls,
     const auto device =
         std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return d.camera.id == camera->id; });
     if (camera->modes.empty()) throw Error(ErrorCategory::source, v4l2Sentence(camera->name, device->path, -EACCES));
-    const auto choice = chooseMode(camera->modes, settings);
-    if (!choice) {
-        throw Error(ErrorCategory::source,
-                    "The camera " + camera->name + " sends no format that can be read: choose another camera.");
-    }
-    return std::make_unique<V4l2Camera>(calls, *device, *choice, settings.memory, stop);
+    return std::make_unique<V4l2Camera>(calls, *device, chosenMode(*camera, settings), settings.memory, stop);
 }
 
 }  // namespace matte

@@ -7,33 +7,30 @@
 #include <cstring>
 #include <fstream>
 #include <string_view>
+#include <utility>
 
 #include <linux/videodev2.h>
 
-#include "inference/media/virtual_camera/loopback_camera.h"
+#include "inference/media/virtual_camera/virtual_camera.h"
 
 namespace matte {
 namespace {
 
 constexpr std::uint32_t kMostAnswers = 256;  // a driver that never ends its list is cut off
 
-struct KnownFormat {
-    std::uint32_t fourcc;
-    Encoding encoding;
-};
-constexpr std::array<KnownFormat, 13> kFormats{{{V4L2_PIX_FMT_MJPEG, Encoding::mjpg},
-                                                {V4L2_PIX_FMT_JPEG, Encoding::mjpg},
-                                                {V4L2_PIX_FMT_YUYV, Encoding::yuyv},
-                                                {V4L2_PIX_FMT_UYVY, Encoding::uyvy},
-                                                {V4L2_PIX_FMT_NV12, Encoding::nv12},
-                                                {V4L2_PIX_FMT_YUV420, Encoding::i420},
-                                                {V4L2_PIX_FMT_BGR24, Encoding::bgr},
-                                                {V4L2_PIX_FMT_RGB24, Encoding::rgb},
-                                                {V4L2_PIX_FMT_XBGR32, Encoding::bgra},
-                                                {V4L2_PIX_FMT_ABGR32, Encoding::bgra},
-                                                {V4L2_PIX_FMT_RGBX32, Encoding::rgba},
-                                                {V4L2_PIX_FMT_RGBA32, Encoding::rgba},
-                                                {V4L2_PIX_FMT_H264, Encoding::h264}}};
+constexpr std::array<std::pair<std::uint32_t, Encoding>, 13> kFormats{{{V4L2_PIX_FMT_MJPEG, Encoding::mjpg},
+                                                                       {V4L2_PIX_FMT_JPEG, Encoding::mjpg},
+                                                                       {V4L2_PIX_FMT_YUYV, Encoding::yuyv},
+                                                                       {V4L2_PIX_FMT_UYVY, Encoding::uyvy},
+                                                                       {V4L2_PIX_FMT_NV12, Encoding::nv12},
+                                                                       {V4L2_PIX_FMT_YUV420, Encoding::i420},
+                                                                       {V4L2_PIX_FMT_BGR24, Encoding::bgr},
+                                                                       {V4L2_PIX_FMT_RGB24, Encoding::rgb},
+                                                                       {V4L2_PIX_FMT_XBGR32, Encoding::bgra},
+                                                                       {V4L2_PIX_FMT_ABGR32, Encoding::bgra},
+                                                                       {V4L2_PIX_FMT_RGBX32, Encoding::rgba},
+                                                                       {V4L2_PIX_FMT_RGBA32, Encoding::rgba},
+                                                                       {V4L2_PIX_FMT_H264, Encoding::h264}}};
 
 double rateOf(const v4l2_fract& interval) {
     return interval.numerator == 0 ? 0 : double(interval.denominator) / interval.numerator;
@@ -72,15 +69,8 @@ std::vector<Size> readSizes(const V4l2File& file, std::uint32_t fourcc) {
             continue;
         }
         const v4l2_frmsize_stepwise& range = answer.stepwise;
-        for (const Size usual : kUsualSizes) {
-            const auto width = std::uint32_t(usual.width), height = std::uint32_t(usual.height);
-            const bool onStep = (width - range.min_width) % std::max(1U, range.step_width) == 0 &&
-                                (height - range.min_height) % std::max(1U, range.step_height) == 0;
-            if (width >= range.min_width && width <= range.max_width && height >= range.min_height &&
-                height <= range.max_height && onStep) {
-                addSize(sizes, width, height);
-            }
-        }
+        addUsualSizes(sizes, {range.min_width, range.min_height, range.max_width, range.max_height, range.step_width,
+                              range.step_height});
         addSize(sizes, range.max_width, range.max_height);
         break;  // a range is the only answer
     }
@@ -107,8 +97,7 @@ std::vector<CameraMode> readModes(const V4l2File& file) {
             if (std::find(modes.begin(), modes.end(), mode) == modes.end()) modes.push_back(std::move(mode));
         }
     }
-    std::stable_sort(modes.begin(), modes.end(),
-                     [](const auto& a, const auto& b) { return a.size.pixels() > b.size.pixels(); });
+    sortBySize(modes);
     return modes;
 }
 
@@ -134,9 +123,7 @@ std::string holderOf(const std::filesystem::path& device) {
 
 std::string v4l2Text(std::span<const std::uint8_t> characters) {
     const auto* begin = reinterpret_cast<const char*>(characters.data());
-    std::string text(begin, ::strnlen(begin, characters.size()));
-    std::erase_if(text, [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; });
-    return text;
+    return withoutControls({begin, ::strnlen(begin, characters.size())});
 }
 
 V4l2File::V4l2File(V4l2Calls& calls, const std::filesystem::path& device) : calls_(calls), file_(calls.open(device)) {}
@@ -145,8 +132,7 @@ V4l2File::~V4l2File() {
 }
 
 Encoding encodingOfFourcc(std::uint32_t fourcc) {
-    const auto* known = std::find_if(kFormats.begin(), kFormats.end(), [&](auto k) { return k.fourcc == fourcc; });
-    return known == kFormats.end() ? Encoding::other : known->encoding;
+    return encodingIn(kFormats, fourcc);
 }
 
 std::uint32_t offeredFourcc(const V4l2File& file, Encoding encoding, Size size) {

@@ -1,20 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// What V4L2 devices say about themselves. Any thread. Drivers answer oddly at times: nothing is trusted.
+// The kernel's cameras, by V4L2, for computers without PipeWire: the system calls, what devices say about themselves,
+// and a camera's frames. Drivers answer oddly at times: nothing is trusted. One program at a time may use a camera. Any
+// thread; an opened camera as frame_source.h says.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "inference/media/capture/camera.h"
-#include "inference/media/capture/v4l2/v4l2_calls.h"
 
 namespace matte {
 
-/// An open device, closed at the end.
+/// The system calls that talk to a camera, so that tests can answer them as real cameras did. Each returns what the
+/// system call does, errors as -errno.
+class V4l2Calls {
+public:
+    virtual ~V4l2Calls() = default;
+    /// /dev/video0 and so on, sorted by number.
+    virtual std::vector<std::filesystem::path> devices() = 0;
+    virtual int open(const std::filesystem::path& device) = 0;
+    virtual void close(int file) = 0;
+    virtual int control(int file, unsigned long request, void* argument) = 0;
+    virtual long write(int file, std::span<const std::uint8_t> bytes) = 0;
+    /// Null when it fails.
+    virtual void* map(int file, std::size_t length, std::size_t offset) = 0;
+    virtual void unmap(void* memory, std::size_t length) = 0;
+    /// Waits for a picture: 1, 0 when none came in time, -errno.
+    virtual int wait(int file, int milliseconds) = 0;
+};
+
+/// The real ones.
+V4l2Calls& systemCalls();
+
+/// An open device, closed with this object.
 class V4l2File {
 public:
     V4l2File(V4l2Calls& calls, const std::filesystem::path& device);
@@ -53,5 +77,12 @@ std::uint32_t offeredFourcc(const V4l2File& file, Encoding encoding, Size size);
 
 /// What to tell people about a camera that answers -errno: busy (and by whom, where that can be seen), forbidden, gone.
 std::string v4l2Sentence(const std::string& camera, const std::filesystem::path& path, int fault);
+
+/// Opens the camera with that name, id or path, the first for an empty name, and switches it on. Throws Error(source):
+/// missing, busy, forbidden, or with no format that can be read. `calls` outlives the source.
+std::unique_ptr<FrameSource> openV4l2Camera(V4l2Calls& calls,
+                                            const std::string& name,
+                                            const CaptureSettings& settings,
+                                            const std::stop_token& stop = {});
 
 }  // namespace matte

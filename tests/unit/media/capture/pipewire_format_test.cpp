@@ -12,7 +12,7 @@
 #include <spa/param/param.h>
 #include <spa/param/video/format-utils.h>
 
-#include "inference/media/capture/pipewire/pipewire_camera.h"
+#include "inference/media/capture/pipewire/pipewire_connection.h"
 #include "inference/media/capture/pipewire/pipewire_format.h"
 
 namespace matte {

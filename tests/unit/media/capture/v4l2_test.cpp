@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "inference/core/error.h"
-#include "inference/media/capture/v4l2/v4l2_camera.h"
+#include "inference/media/capture/v4l2/v4l2_device.h"
 #include "tests/support/picture_file.h"
 
 namespace matte {

@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "inference/media/source_spec.h"
-#include "inference/media/video/address_rules.h"
 #include "inference/media/video/ffmpeg.h"
 
 namespace matte {

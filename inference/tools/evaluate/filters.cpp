@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/tools/evaluate/regions.h"
+#include "inference/tools/evaluate/filters.h"
 
 namespace matte {
 
