@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The baselines: one maker for each, in a file of its own. Who wants a baseline by its name asks implementation.h. Any
-// thread; each layer made belongs to one thread at a time.
+// The baselines: a function that makes the layers of each. implementation.h finds them by name. Any thread; each layer
+// belongs to one thread at a time.
 #pragma once
 
 #include <array>
@@ -66,11 +66,11 @@ std::unique_ptr<Layer> makeSequential(const Block& block, const Shape& in);
 std::unique_ptr<Layer> makeParallel(const Block& block, const Shape& in);
 std::unique_ptr<Layer> makeCpuIm2col(const Block& block, const Shape& in);
 std::unique_ptr<NetworkImplementation> makeOneDnn(const ModelPointer& model);
-/// Why this build has no oneDNN; empty when it has.
+/// Why this build lacks oneDNN; empty when it has it.
 std::string whyNoOneDnn();
 
 // GPU
-/// Makes the first GPU, which the baselines run on, the calling thread's own. Throws Error(engine).
+/// Makes the first GPU, on which the baselines run, the calling thread's current device. Throws Error(engine).
 void useFirstDevice();
 std::unique_ptr<Layer> makeDirect(const Block& block, const Shape& in);
 std::unique_ptr<Layer> makeTiledPlain(const Block& block, const Shape& in);
@@ -84,7 +84,7 @@ std::unique_ptr<Layer> makeImplicitSm90(const Block& block, const Shape& in);
 std::unique_ptr<NetworkImplementation> makeProductFp32(const ModelPointer& model);
 std::unique_ptr<NetworkImplementation> makeProductMma(const ModelPointer& model);
 std::unique_ptr<NetworkImplementation> makeProductSm90(const ModelPointer& model);
-/// Not ours: a yardstick, loaded from the system when it is asked for.
+/// cuDNN's, to compare with; loaded from the system on demand.
 std::unique_ptr<Layer> makeCudnn(const Block& block, const Shape& in);
 std::string whyNoCudnn();
 

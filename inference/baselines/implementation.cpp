@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <cmath>
+#include <cstddef>
+#include <limits>
 
 #include "inference/baselines/baselines.h"
 #include "inference/core/error.h"
@@ -69,6 +71,15 @@ std::string whyNotOn(const CudaDevice& device, std::string_view name) {
     return {};
 }
 
+/// "cpu-sequential, cpu-parallel, …"
+std::string names(bool ofNetworks) {
+    std::string all;
+    for (const Implementation& implementation : kImplementations) {
+        if (implementation.network || !ofNetworks) all += (all.empty() ? "" : ", ") + std::string(implementation.name);
+    }
+    return all;
+}
+
 [[noreturn]] void refuse(const Implementation& implementation, const std::string& why) {
     throw Error(ErrorCategory::engine,
                 std::string(implementation.name) + " " + why + ": choose another implementation.");
@@ -81,27 +92,18 @@ std::span<const Implementation> implementations() {
 }
 
 const Implementation& implementationNamed(std::string_view name) {
-    std::string names;
-    for (const Implementation& implementation : kImplementations) {
-        if (implementation.name == name) return implementation;
-        names += (names.empty() ? "" : ", ") + std::string(implementation.name);
-    }
+    const auto found = std::ranges::find(kImplementations, name, &Implementation::name);
+    if (found != kImplementations.end()) return *found;
     throw Error(ErrorCategory::usage,
-                "There is no implementation '" + std::string(name) + "': use one of " + names + ".");
+                "There is no implementation '" + std::string(name) + "': use one of " + names(false) + ".");
 }
 
 const Implementation& networkImplementationNamed(std::string_view name) {
     const auto found = std::ranges::find(kImplementations, name, &Implementation::name);
     if (found == kImplementations.end() || !found->network) {
-        std::string sentence =
+        const char* problem =
             found == kImplementations.end() ? "There is no implementation '" : "Single layers alone run by '";
-        sentence += name;
-        sentence += "'";
-        const char* before = ": use one of ";
-        for (const Implementation& implementation : kImplementations) {
-            if (implementation.network) sentence += std::exchange(before, ", ") + std::string(implementation.name);
-        }
-        throw Error(ErrorCategory::usage, sentence + ".");
+        throw Error(ErrorCategory::usage, problem + std::string(name) + "': use one of " + names(true) + ".");
     }
     if (const std::string why = whyUnavailable(*found); !why.empty()) {
         throw Error(ErrorCategory::engine, "The implementation '" + std::string(name) + "' can't be used: " + why);
@@ -129,6 +131,23 @@ std::unique_ptr<Layer> makeBlock(const Implementation& implementation, const Blo
     if (!implementation.block) refuse(implementation, "runs whole networks only");
     if (implementation.needsRelu && !block.relu) refuse(implementation, "always ends in a ReLU");
     return implementation.block(block, in);
+}
+
+Difference difference(std::span<const float> expected, std::span<const float> actual) {
+    if (expected.size() != actual.size() || expected.empty()) return {NAN, NAN, NAN};
+    double sum = 0, maximum = 0, squares = 0, power = 0;
+    const auto count = std::ptrdiff_t(expected.size());
+#pragma omp parallel for schedule(static) reduction(+ : sum, squares, power) reduction(max : maximum)
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+        const double e = double(expected[std::size_t(i)]), d = std::fabs(double(actual[std::size_t(i)]) - e);
+        sum += d;
+        squares += d * d;
+        power += e * e;
+        maximum = std::max(maximum, d);
+    }
+    // A NaN does not come through std::max, but it does through the sum.
+    if (std::isnan(sum)) maximum = std::numeric_limits<double>::quiet_NaN();
+    return {sum / double(count), maximum, squares / std::max(power, 1e-300)};
 }
 
 }  // namespace matte::baselines

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The baselines: every way in which Matte can run its network, from the definition written as loops to tensor cores,
-// behind one interface. The table is all that a program sees of it; an implementation's code and memory are loaded when
-// it is made. implementations() may be called from any thread; a network from one thread at a time.
+// The implementations of the network, from the definition written as loops to tensor cores, behind one interface. A
+// program sees the table alone; an implementation's memory is allocated when it is made. implementations() may be
+// called from any thread; a network from one thread at a time.
 //
 //     const auto model = std::make_shared<const Model>(Model::load(Safetensors::read(path)));
 //     auto network = makeNetwork(implementationNamed("gpu-winograd"), model);
@@ -35,7 +35,7 @@ struct BlockTransfers {
 
 struct RunReport {
     double ms = 0;                           ///< wall clock, from the input in host memory to alpha in host memory
-    double computeMs = 0;                    ///< of these, what was neither copying the input in nor alpha out
+    double computeMs = 0;                    ///< of these, without copying the input in and alpha out
     std::vector<BlockTransfers> transfers;   ///< empty on the CPU; the last download, of alpha alone, is not counted
     std::size_t bytesUp = 0, bytesDown = 0;  ///< between host and device, alpha's included; 0 on the CPU
     std::vector<float> layerMs;              ///< of each of UNet::layers(), when timeLayers() is on; else empty
@@ -56,13 +56,13 @@ public:
     /// Tensor `index` of UNet::tensors() after run(), [h, w, channels]; empty where the implementation does not keep
     /// it.
     [[nodiscard]] virtual std::vector<float> activation(int index) const = 0;
-    /// How much of the arithmetic of the run under way lies in layers that have begun, 0 to 1: no less than what is
-    /// done. 0 where an implementation can't tell. Any thread.
+    /// The share of the current run's arithmetic in layers that have begun, 0 to 1: an upper bound of what is done. 0
+    /// where an implementation can't tell. Any thread.
     [[nodiscard]] virtual double begun() const { return 0; }
-    /// Of the runs that follow.
+    /// The token that ends later runs.
     void stopBy(std::stop_token stop) { stop_ = std::move(stop); }
-    /// Of the runs that follow, where the implementation can tell its layers apart; what stays on the device then waits
-    /// for it after each of them.
+    /// Whether later runs time each layer, where the implementation can tell them apart. An implementation whose
+    /// tensors stay on the device then waits for it after each layer.
     void timeLayers(bool on) { timeLayers_ = on; }
 
 protected:
@@ -71,19 +71,18 @@ protected:
     bool timeLayers_ = false;
 };
 
-/// One layer, its parameters in place, ready for one shape: runs again and again on its own kind of memory.
+/// One layer with its parameters, prepared for one shape of input. Runs any number of times, on its device's memory.
 class Layer {
 public:
     virtual ~Layer() = default;
     Layer(const Layer&) = delete;
     Layer& operator=(const Layer&) = delete;
 
-    /// A convolution whose batch norm and ReLU are kernels of their own has three.
+    /// 3 for a convolution whose batch norm and ReLU are kernels of their own.
     [[nodiscard]] virtual int steps() const { return 1; }
     /// Step 0 reads `in` and writes `out`; the later ones change `out` where it is.
     virtual void run(int step, const float* in, float* out, StreamHandle stream) = 0;
-    /// An implementation with a layout of its own brings `in` into it before the run and out of it after, beside the
-    /// clock.
+    /// Convert `in` to the implementation's own layout before a run, and its output back after it; not timed.
     virtual void load(const float* /*in*/, StreamHandle) {}
     virtual void store(float* /*out*/, StreamHandle) {}
 
@@ -99,7 +98,7 @@ struct Implementation {
     std::string_view name;   ///< "gpu-tiled": the command line's word
     std::string_view title;  ///< "Tiles in shared memory": a menu's line
     Where where = Where::cpu;
-    double nmse = 1e-10;            ///< how far it may be from the definition, against the mean square
+    double nmse = 1e-10;            ///< the normalised mean squared error that it may have
     bool tensorCores = false;       ///< halves: another limit
     bool needsRelu = false;         ///< its convolutions always end in one
     MakeBlock block = nullptr;      ///< null: only whole networks
@@ -119,5 +118,12 @@ std::string whyUnavailable(const Implementation& implementation);
 /// Throws Error(engine) with whyUnavailable().
 std::unique_ptr<NetworkImplementation> makeNetwork(const Implementation& implementation, const ModelPointer& model);
 std::unique_ptr<Layer> makeBlock(const Implementation& implementation, const Block& block, const Shape& in);
+
+/// How far one output is from another: absolute differences, and the squares' sum against that of the expected.
+struct Difference {
+    double mean = 0, maximum = 0, nmse = 0;
+};
+/// NaN throughout for outputs of different lengths, or none. Any thread.
+Difference difference(std::span<const float> expected, std::span<const float> actual);
 
 }  // namespace matte::baselines

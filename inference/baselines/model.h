@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the baselines run: the network's table together with the numbers that UNet folds away, so that the early
-// baselines can run batch norm as a layer of its own. Immutable once made; any thread.
+// Model: the network with batch norm not yet folded into the convolutions, so that the early baselines can run it as a
+// layer of its own. Immutable; any thread.
 //
 //     const Model model = Model::load(Safetensors::read(path));
 #pragma once
@@ -36,7 +36,8 @@ struct Block {
 /// s = gamma / sqrt(variance + epsilon).
 Filter folded(const Block& block);
 
-/// Whether an implementation's own code runs the layer; what all implementations of a device share runs the others.
+/// Whether an implementation runs the layer by its own code. The other layers run by code that all implementations of a
+/// device share.
 inline bool isBlock(const Conv& layer) {
     return layer.kind == ConvKind::conv3x3 && layer.stride == 1;
 }

@@ -4,6 +4,7 @@
 // definition, and quick enough to judge the GPU's largest layers. The same loop runs the depthwise and pointwise
 // convolutions of bottlenecks for every implementation of the CPU, for the sequential one on one thread.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -125,32 +126,27 @@ std::unique_ptr<Layer> makeMaxPool(const Shape& shape) {
     });
 }
 
+/// A pointwise convolution for each of the four places that a pixel becomes.
 std::unique_ptr<Layer> makeUpConv(const Filter& filter, const Shape& shape) {
-    return layerOf([filter, shape](const float* in, float* out, StreamHandle) {
-        const int rows = shape.batch * filter.outChannels * shape.height * 2;
-        auto evenOf = rowOfEachThread(shape.width), oddOf = evenOf;
-#pragma omp parallel
-        {
-            const auto thread = std::size_t(omp_get_thread_num());
-            std::vector<double>&even = evenOf[thread], &odd = oddOf[thread];
-#pragma omp for schedule(static)
-            for (int r = 0; r < rows; ++r) {
-                const int y = r % (2 * shape.height), o = r / (2 * shape.height) % filter.outChannels;
-                const int n = r / (2 * shape.height) / filter.outChannels;
-                std::ranges::fill(even, double(filter.bias[std::size_t(o)]));
-                std::ranges::fill(odd, double(filter.bias[std::size_t(o)]));
-                for (int c = 0; c < shape.channels; ++c) {
-                    const float* image =
-                        in + (std::size_t(n) * shape.channels + c) * shape.pixels() + std::size_t(y / 2) * shape.width;
-                    const float* weight = filter.weights.data() + (std::size_t(o) * shape.channels + c) * 4 + y % 2 * 2;
-                    addTap(even.data(), image, weight[0], 0, 1, shape.width);
-                    addTap(odd.data(), image, weight[1], 0, 1, shape.width);
-                }
-                float* to = out + std::size_t(r) * shape.width * 2;
-                for (std::size_t x = 0; x < even.size(); ++x) {
-                    to[2 * x] = float(even[x]);
-                    to[2 * x + 1] = float(odd[x]);
-                }
+    std::array<Conv, 4> places;
+    for (std::size_t place = 0; place < 4; ++place) {
+        places[place].kind = ConvKind::pointwise;
+        places[place].filter = {filter.outChannels, filter.inChannels, {}, filter.bias};
+        for (std::size_t i = place; i < filter.weights.size(); i += 4) {
+            places[place].filter.weights.push_back(filter.weights[i]);
+        }
+    }
+    return layerOf([places, shape](const float* in, float* out, StreamHandle) {
+        const int height = 2 * shape.height, rows = shape.batch * places[0].filter.outChannels * height;
+        auto rowOf = rowOfEachThread(shape.width);
+#pragma omp parallel for schedule(static)
+        for (int r = 0; r < rows; ++r) {
+            std::vector<double>& row = rowOf[std::size_t(omp_get_thread_num())];
+            float* to = out + std::size_t(r) * row.size() * 2;
+            for (std::size_t side = 0; side < 2; ++side) {
+                const int y = r % height;
+                sumRow(places[std::size_t(y % 2 * 2) + side], shape, in, r / height * shape.height + y / 2, row);
+                for (std::size_t x = 0; x < row.size(); ++x) to[2 * x + side] = float(row[x]);
             }
         }
     });

@@ -14,76 +14,54 @@ namespace matte::baselines {
 namespace {
 
 using Handle = void*;
-/// Every function returns a status, 0 for success.
+
+/// The functions of cuDNN that are called, with their parameters. Each returns a status, 0 for success.
+#define MATTE_CUDNN_FUNCTIONS(X)                                                                                  \
+    X(cudnnCreate, Handle*)                                                                                       \
+    X(cudnnSetStream, Handle, cudaStream_t)                                                                       \
+    X(cudnnCreateTensorDescriptor, Handle*)                                                                       \
+    X(cudnnSetTensor4dDescriptor, Handle, int, int, int, int, int, int)                                           \
+    X(cudnnCreateFilterDescriptor, Handle*)                                                                       \
+    X(cudnnSetFilter4dDescriptor, Handle, int, int, int, int, int, int)                                           \
+    X(cudnnCreateConvolutionDescriptor, Handle*)                                                                  \
+    X(cudnnSetConvolution2dDescriptor, Handle, int, int, int, int, int, int, int, int)                            \
+    X(cudnnSetConvolutionMathType, Handle, int)                                                                   \
+    X(cudnnGetConvolutionForwardWorkspaceSize, Handle, Handle, Handle, Handle, Handle, int, std::size_t*)         \
+    X(cudnnConvolutionForward, Handle, const void*, Handle, const void*, Handle, const void*, Handle, int, void*, \
+      std::size_t, const void*, Handle, void*)                                                                    \
+    X(cudnnAddTensor, Handle, const void*, Handle, const void*, const void*, Handle, void*)
+
 struct Cudnn {
-    int (*cudnnCreate)(Handle*);
-    int (*cudnnSetStream)(Handle, cudaStream_t);
-    int (*cudnnCreateTensorDescriptor)(Handle*);
-    int (*cudnnSetTensor4dDescriptor)(Handle, int, int, int, int, int, int);
-    int (*cudnnCreateFilterDescriptor)(Handle*);
-    int (*cudnnSetFilter4dDescriptor)(Handle, int, int, int, int, int, int);
-    int (*cudnnCreateConvolutionDescriptor)(Handle*);
-    int (*cudnnSetConvolution2dDescriptor)(Handle, int, int, int, int, int, int, int, int);
-    int (*cudnnSetConvolutionMathType)(Handle, int);
-    int (*cudnnGetConvolutionForwardWorkspaceSize)(Handle, Handle, Handle, Handle, Handle, int, std::size_t*);
-    int (*cudnnConvolutionForward)(Handle,
-                                   const void*,
-                                   Handle,
-                                   const void*,
-                                   Handle,
-                                   const void*,
-                                   Handle,
-                                   int,
-                                   void*,
-                                   std::size_t,
-                                   const void*,
-                                   Handle,
-                                   void*);
-    int (*cudnnAddTensor)(Handle, const void*, Handle, const void*, const void*, Handle, void*);
+#define MATTE_DECLARE(name, ...) int (*name)(__VA_ARGS__);
+    MATTE_CUDNN_FUNCTIONS(MATTE_DECLARE)
     std::string missing;  ///< why it can't be used; empty when it can
     Handle handle = nullptr;
 
     /// One for the program's life: it takes seconds to load, and is never unloaded.
-    static const Cudnn& get();
+    static const Cudnn& get() {
+        static const Cudnn cudnn;
+        return cudnn;
+    }
 
 private:
-    Cudnn();
+    Cudnn() {
+        void* library = nullptr;
+        for (const char* name : {"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so"}) {
+            if (!library) library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        }
+        if (!library) {
+            missing = "cuDNN is not installed: it is a yardstick only, and Matte does not need it.";
+            return;
+        }
+        const auto find = [&](auto& function, const char* name) {
+            function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
+            if (!function) missing = std::string("The cuDNN here has no ") + name + ": install version 8 or 9.";
+        };
+#define MATTE_FIND(name, ...) find(name, #name);
+        MATTE_CUDNN_FUNCTIONS(MATTE_FIND)
+        if (missing.empty() && cudnnCreate(&handle) != 0) missing = "cuDNN does not start on this GPU's driver.";
+    }
 };
-
-Cudnn::Cudnn() {
-    void* library = nullptr;
-    for (const char* name : {"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so"}) {
-        if (!library) library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    }
-    if (!library) {
-        missing = "cuDNN is not installed: it is a yardstick only, and Matte does not need it.";
-        return;
-    }
-    const auto find = [&](auto& function, const char* name) {
-        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-        if (!function) missing = std::string("The cuDNN here has no ") + name + ": install version 8 or 9.";
-    };
-#define MATTE_FIND(name) find(name, #name)
-    MATTE_FIND(cudnnCreate);
-    MATTE_FIND(cudnnSetStream);
-    MATTE_FIND(cudnnCreateTensorDescriptor);
-    MATTE_FIND(cudnnSetTensor4dDescriptor);
-    MATTE_FIND(cudnnCreateFilterDescriptor);
-    MATTE_FIND(cudnnSetFilter4dDescriptor);
-    MATTE_FIND(cudnnCreateConvolutionDescriptor);
-    MATTE_FIND(cudnnSetConvolution2dDescriptor);
-    MATTE_FIND(cudnnSetConvolutionMathType);
-    MATTE_FIND(cudnnGetConvolutionForwardWorkspaceSize);
-    MATTE_FIND(cudnnConvolutionForward);
-    MATTE_FIND(cudnnAddTensor);
-#undef MATTE_FIND
-    if (missing.empty() && cudnnCreate(&handle) != 0) missing = "cuDNN does not start on this GPU's driver.";
-}
-
-const Cudnn& Cudnn::get() {
-    static const Cudnn cudnn;
-    return cudnn;
-}
 
 constexpr int kNchw = 0, kFloat = 0, kCrossCorrelation = 1, kFmaMath = 3, kAlgorithms = 8;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every baseline on the GPU needs: parameters in device memory, and how many blocks cover so many values. Any
-// thread, with the device current.
+// What the GPU's baselines share: parameters in device memory, and the number of blocks of a launch. Any thread, with
+// the device current.
 #pragma once
 
 #include <span>

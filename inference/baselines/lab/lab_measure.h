@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "inference/baselines/difference.h"
 #include "inference/baselines/lab/lab.h"
 #include "inference/baselines/memory.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // BaselineEngine: live frames whose network is computed by another implementation than the product's. Everything but
 // the network is the CPU engine's. An implementation of the CPU that is too slow for the network's own input runs at a
-// smaller one (input_choice.h). Now and then its alpha is compared with that of the product's network.
+// smaller one (InputChoice). Now and then its alpha is compared with that of the product's network.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ public:
                    const std::stop_token& stop);
     ~BaselineEngine() override;
 
-    /// From now on its runs end by `stop`: take() throws Cancelled then.
+    /// Later runs end when `stop` is triggered; take() then throws Cancelled.
     void stopBy(std::stop_token stop) { network_->stopBy(std::move(stop)); }
 
     [[nodiscard]] EngineInfo info() const override;
@@ -56,9 +56,9 @@ private:
     int networkLongestSide_;              ///< EngineOptions's
     BaselineNetwork* network_ = nullptr;  ///< the engine's
     std::unique_ptr<CpuEngine> engine_;
-    Size picture_;               ///< of the frame under way
+    Size picture_;               ///< of the current frame
     bool first_ = true;          ///< no frame has come yet
-    bool inputSettled_ = false;  ///< at which it runs; a GPU's always have the network's own
+    bool inputSettled_ = false;  ///< the input's size stays; a GPU's is the network's own from the beginning
     std::chrono::steady_clock::time_point compared_;
     std::unique_ptr<HostNetwork> reference_;               ///< the product's network, once it is prepared
     std::future<std::unique_ptr<HostNetwork>> preparing_;  ///< of the reference, beside the first frames

@@ -16,9 +16,9 @@ class BaselineNetwork final : public HostNetwork {
 public:
     /// `implementation` lives as long as this. Throws Error(engine) when it can't run here.
     BaselineNetwork(const Implementation& implementation, ModelPointer model);
-    /// Of the runs that are given no token of their own.
+    /// The token of runs that are given none.
     void stopBy(std::stop_token stop) { stop_ = std::move(stop); }
-    /// Of the run under way, as NetworkImplementation::begun(). Any thread.
+    /// NetworkImplementation::begun() of the current run. Any thread.
     [[nodiscard]] double begun() const { return network_->begun(); }
     /// Of the last run().
     [[nodiscard]] const RunReport& report() const { return report_; }
@@ -28,7 +28,7 @@ public:
     [[nodiscard]] Size size() const override { return size_; }
     [[nodiscard]] float* input() override { return input_.data(); }
     [[nodiscard]] const float* alpha() const override { return alpha_.data(); }
-    /// What is no matte, because it is not finite, is an Error(engine) too.
+    /// Throws Error(engine) for values that are not finite, too.
     void run(std::stop_token stop, std::vector<float>* layerMs) override;
     [[nodiscard]] std::string name() const override;
     [[nodiscard]] std::string implementation(int layer) const override;

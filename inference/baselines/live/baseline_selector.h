@@ -17,10 +17,10 @@ namespace matte::baselines {
 class BaselineSelector final : public EngineSelector {
 public:
     BaselineSelector(Product product, std::shared_ptr<ImplementationSwitch> implementations);
-    /// An implementation that is being built is given up, and waited for that long.
+    /// Cancels an implementation that is being built, and waits for that.
     ~BaselineSelector() override;
 
-    /// The first time, what is chosen already is built here.
+    /// The first call builds what is already chosen on the calling thread.
     std::optional<std::unique_ptr<LiveEngine>> next(Size picture, const LiveEngine& usual) override;
     void failed(const std::string& sentence) override;
     [[nodiscard]] std::string problem() const override { return implementations_->status().problem; }

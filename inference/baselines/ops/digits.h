@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A classifier of handwritten digits from the baselines' operations: two times convolution, ReLU and max-pooling, then
+// A classifier of handwritten digits, made of the baselines' operations: convolution, ReLU and max-pooling twice, then
 // a fully connected layer and softmax. The same code on the CPU and the GPU. Any thread, one at a time for each object.
 //
 //     const DigitClassifier classifier(Safetensors::read("inference/baselines/ops/digits.safetensors"));

@@ -56,6 +56,16 @@ Windowed windowOn(Call& call, const Tensor& in, const Window& window, const Shap
     return {call.put(in.values), call.room(out), in.shape.channels, in.shape.height, in.shape.width, window};
 }
 
+/// Calls visit() with the places of each value in both orders.
+template <typename Visit>
+void visitOrders(const Shape& shape, const Visit& visit) {
+    const std::size_t channels = std::size_t(shape.channels), pixels = shape.pixels();
+    for (std::size_t i = 0; i < shape.floats(); ++i) {
+        const std::size_t c = i % channels, pixel = i / channels % pixels, n = i / channels / pixels;
+        visit((n * channels + c) * pixels + pixel, i);
+    }
+}
+
 }  // namespace
 
 Window windowFor(Padding padding, const Shape& in, int kernelHeight, int kernelWidth, int stride, int dilation) {
@@ -141,21 +151,13 @@ Tensor softmax(const Tensor& in, Where where) {
 
 Tensor toNhwc(const Tensor& nchw) {
     Tensor out = nchw;
-    const std::size_t channels = std::size_t(nchw.shape.channels), pixels = nchw.shape.pixels();
-    for (std::size_t i = 0; i < out.values.size(); ++i) {
-        const std::size_t c = i % channels, pixel = i / channels % pixels, n = i / channels / pixels;
-        out.values[i] = nchw.values[(n * channels + c) * pixels + pixel];
-    }
+    visitOrders(nchw.shape, [&](std::size_t atNchw, std::size_t atNhwc) { out.values[atNhwc] = nchw.values[atNchw]; });
     return out;
 }
 
 Tensor toNchw(const Tensor& nhwc) {
     Tensor out = nhwc;
-    const std::size_t channels = std::size_t(nhwc.shape.channels), pixels = nhwc.shape.pixels();
-    for (std::size_t i = 0; i < out.values.size(); ++i) {
-        const std::size_t c = i % channels, pixel = i / channels % pixels, n = i / channels / pixels;
-        out.values[(n * channels + c) * pixels + pixel] = nhwc.values[i];
-    }
+    visitOrders(nhwc.shape, [&](std::size_t atNchw, std::size_t atNhwc) { out.values[atNchw] = nhwc.values[atNhwc]; });
     return out;
 }
 

@@ -3,7 +3,7 @@
 // of the same shape that is.
 #include <gtest/gtest.h>
 
-#include "inference/baselines/live/input_choice.h"
+#include "inference/baselines/live/implementation_switch.h"
 #include "tests/support/model_file.h"
 
 namespace matte::baselines {
