@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/media/detached_source.h"
+#include "inference/media/frame_source.h"
 
 #include <exception>
 #include <optional>
@@ -14,11 +14,16 @@
 namespace matte {
 namespace {
 
-/// Of the source on its thread: what it is, and a frame once one was asked for; or why there is none.
+/// What the source's thread gives, one at a time.
 struct Answer {
+    std::unique_ptr<FrameSource> source;  ///< for openOrLeave()
     SourceInfo info;
     std::optional<Frame> frame;  ///< empty at the source's end
     std::exception_ptr fault;    ///< of opening or of reading
+
+    void throwFault() const {
+        if (fault) std::rethrow_exception(fault);
+    }
 };
 
 /// What the two threads share: one asks, the other answers. It lives until both have let go.
@@ -27,12 +32,10 @@ struct Exchange {
     Mailbox<Question> questions;  ///< for a frame each
     Mailbox<Answer> answers;      ///< the first once the source is open
     std::stop_source left;        ///< nobody waits any more
-};
 
-/// The thread's work, from opening to closing.
-void serve(Exchange& shared, const std::function<std::unique_ptr<FrameSource>(std::stop_token)>& open) {
-    const std::stop_token left = shared.left.get_token();
-    const auto answer = [&](const auto& work) {
+    /// On the source's thread: answers with what `work` makes. False when it threw.
+    template <typename Work>
+    bool answer(const Work& work) {
         Answer made;
         try {
             work(made);
@@ -40,18 +43,29 @@ void serve(Exchange& shared, const std::function<std::unique_ptr<FrameSource>(st
             made.fault = std::current_exception();
         }
         const bool isGood = !made.fault;
-        shared.answers.put(std::move(made));
+        answers.put(std::move(made));
         return isGood;
-    };
+    }
+    /// On the other: waits for an answer. Throws Cancelled.
+    Answer await(const std::stop_token& stop) {
+        Answer taken;
+        answers.take(taken, stop);
+        return taken;
+    }
+};
+
+/// The thread's work, from opening to closing.
+void serve(Exchange& shared, const std::function<std::unique_ptr<FrameSource>(std::stop_token)>& open) {
+    const std::stop_token left = shared.left.get_token();
     std::unique_ptr<FrameSource> source;
-    const bool isOpen = answer([&](Answer& made) {
+    const bool isOpen = shared.answer([&](Answer& made) {
         source = open(left);
         made.info = source->info();
     });
     if (!isOpen) return;
     for (Exchange::Question question;;) {
         shared.questions.take(question, left);
-        answer([&](Answer& made) { made.frame = source->read(left); });
+        shared.answer([&](Answer& made) { made.frame = source->read(left); });
     }
 }
 
@@ -63,13 +77,20 @@ public:
     DetachedSource& operator=(const DetachedSource&) = delete;
 
     /// Waits until the source is open. Throws what opening threw, and Cancelled.
-    void open(const std::stop_token& stop) { info_ = answer(stop).info; }
+    void open(const std::stop_token& stop) {
+        const Answer opened = shared_->await(stop);
+        opened.throwFault();
+        info_ = opened.info;
+    }
 
     std::optional<Frame> read(std::stop_token stop) override {
         // One that stopped waiting before gets what was read for it then.
         if (!std::exchange(isUnderWay_, true)) shared_->questions.put({});
         try {
-            return answer(stop).frame;
+            Answer taken = shared_->await(stop);
+            isUnderWay_ = false;
+            taken.throwFault();
+            return std::move(taken.frame);
         } catch (const Cancelled&) {
             if (stop.stop_requested()) return std::nullopt;
             throw;
@@ -78,23 +99,9 @@ public:
     [[nodiscard]] SourceInfo info() const override { return info_; }
 
 private:
-    Answer answer(const std::stop_token& stop) {
-        Answer taken;
-        shared_->answers.take(taken, stop);
-        isUnderWay_ = false;
-        if (taken.fault) std::rethrow_exception(taken.fault);
-        return taken;
-    }
-
     const std::shared_ptr<Exchange> shared_;
     SourceInfo info_;
     bool isUnderWay_ = false;  // asked for, and not taken yet
-};
-
-/// Where a source that was opened is handed over. It goes with the last of the two threads.
-struct Handover {
-    Mailbox<std::unique_ptr<FrameSource>> opened;
-    std::stop_source left;  ///< nobody waits any more
 };
 
 void startDetached(std::function<void()> work) {
@@ -119,22 +126,18 @@ std::unique_ptr<FrameSource> openDetached(std::function<std::unique_ptr<FrameSou
 
 std::unique_ptr<FrameSource> openOrLeave(std::function<std::unique_ptr<FrameSource>(std::stop_token)> open,
                                          const std::stop_token& stop) {
-    const auto shared = std::make_shared<Handover>();
+    const auto shared = std::make_shared<Exchange>();
     startDetached([shared, open = std::move(open)] {
-        try {
-            shared->opened.put(open(shared->left.get_token()));
-        } catch (...) {
-            shared->opened.fail(std::current_exception());
-        }
+        shared->answer([&](Answer& made) { made.source = open(shared->left.get_token()); });
     });
-    std::unique_ptr<FrameSource> source;
     try {
-        shared->opened.take(source, stop);
+        Answer opened = shared->await(stop);
+        opened.throwFault();
+        return std::move(opened.source);
     } catch (...) {
         shared->left.request_stop();
         throw;
     }
-    return source;
 }
 
 }  // namespace matte

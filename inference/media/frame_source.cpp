@@ -8,7 +8,6 @@
 
 #include "inference/core/error.h"
 #include "inference/media/capture/camera_list.h"
-#include "inference/media/detached_source.h"
 #include "inference/media/frame_clock.h"
 #include "inference/media/image/image_file.h"
 #include "inference/media/synthetic/test_source.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loss: what of a video is missing from what was made of it, counted, and as a sentence for people. A plain value.
+// Loss: how much of a video is missing from the result, as counts and as a sentence. A plain value.
 #pragma once
 
 #include <cstdint>

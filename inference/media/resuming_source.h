@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source that comes back by itself: what is lost, silent or busy is opened again, first at once and then every
-// second. One thread reads; info() and retryNow() on any.
+// ResumingSource: reopens a source that is lost, silent or busy, first at once and then every second. One thread reads;
+// info() and retryNow() on any.
 //   ResumingSource source([=](std::stop_token stop) { return openSource(spec, settings, stop); }, tellPeople);
 //   CameraList list([&] { source.retryNow(); });
 #pragma once

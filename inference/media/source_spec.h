@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people write to name a source of frames, and what the settings store. A plain value; any thread.
+// SourceSpec: the name of a source of frames, as users write it and the settings store it. A plain value; any thread.
 //   parseSource("camera:Integrated Camera")   parseSource("clips/me.mp4")   parseSource("test:person:1920x1080@60")
 #pragma once
 
@@ -28,9 +28,8 @@ inline constexpr double kUnthrottled = 1e9;
 /// what is wrong.
 SourceSpec parseSource(std::string_view text);
 
-/// An address for people to see, and whoever looks at their screen or reads what they report: its scheme, its host and
-/// the plain parts of its path. "…" stands for the others, and for the key at the end of an RTMP path; who logs in, the
-/// query and the fragment are left out.
+/// An address without its secrets, for screens and reports: its scheme, its host and the plain parts of its path. "…"
+/// replaces the other parts, and the key at the end of an RTMP path; user, password, query and fragment are left out.
 std::string shownAddress(std::string_view address);
 
 /// The text that parseSource reads back as the same value.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KnownAnswer: what a network makes of the test picture (inference/engine/self_test.h), coarsely, as its model file
-// says it: the metadata `known_answer`. Any thread.
+// KnownAnswer: the matte that a network gives for the test picture (inference/engine/self_test.h), on a coarse grid, as
+// its model file states it in the metadata `known_answer`. Any thread.
 #pragma once
 
 #include <array>
@@ -19,12 +19,12 @@ struct KnownAnswer {
     using Cells = std::array<std::uint8_t, std::size_t(kSide) * kSide>;
 
     Size input;         ///< of the network, and of the picture
-    int tolerance = 0;  ///< by which a cell may differ
+    int tolerance = 0;  ///< the largest difference of a cell
     Cells cells{};
 
     /// As known_answer has it: "256x192 12 " and two hexadecimal digits for each cell.
     [[nodiscard]] std::string text() const;
-    /// Nothing when `text` is none.
+    /// Null for a malformed text.
     static std::optional<KnownAnswer> parse(const std::string& text);
 };
 

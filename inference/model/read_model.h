@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the model holds that people mean by a word, as findModel() takes it. One that comes with the program, and was
-// found without a path, has to be the very file of this build: each byte counts. Any thread.
+// Reads the model that a word names, as findModel() takes it. A model that comes with the program and was named without
+// a path must be the file of this build, byte for byte. Any thread.
 #pragma once
 
 #include <string>

@@ -7,7 +7,7 @@
 #include "inference/core/error.h"
 #include "inference/core/thread.h"
 #include "inference/media/background_file.h"
-#include "inference/media/detached_source.h"
+#include "inference/media/frame_source.h"
 
 namespace matte {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LoopingVideo: a video that stands behind the person, decoded on a thread of its own and begun again at its end. It
-// plays at its own rate by the clock, whatever the camera does: who composites takes the newest frame. Decoding goes
-// into pictures that are used again. Any thread.
+// LoopingVideo: a video as the background, decoded on a thread of its own and repeated. It plays at its own rate,
+// whatever the camera's is: the newest frame is composited. The memory of frames is reused. Any thread.
 //
 //     LoopingVideo video("waves.mp4", engine.frameMemory());
 //     if (auto picture = video.newest()) params.background.image = picture;
@@ -38,7 +37,7 @@ public:
     [[nodiscard]] const std::string& path() const { return path_; }
     /// bgr8; null before the first. When the video can't go on, its last frame stays.
     [[nodiscard]] std::shared_ptr<const Image> newest() const;
-    /// Why it does not go on, or what of it could not be read, as a sentence for people; else empty.
+    /// A sentence on why it has stopped, or on what could not be read; else empty.
     [[nodiscard]] std::string problem() const;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PrivacyPlaceholder: what is shown where a composite must not or can't be: the new background alone, without anything
-// of the room. One thread at a time; the pictures any thread.
+// PrivacyPlaceholder: what is shown when no composite may be: the new background alone, without anything of the room.
+// One thread at a time; the pictures any thread.
 #pragma once
 
 #include <memory>

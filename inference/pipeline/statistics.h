@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a live run did and how long it took: counters and the newest samples of each time. LiveStatistics is a plain
+// Statistics of a live run: counters, and the newest samples of each time. LiveStatistics is a plain
 // value for the overlay and the statistics file; LiveMeter gathers it, one thread at a time.
 #pragma once
 

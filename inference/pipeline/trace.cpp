@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/pipeline/trace.h"
 
-#include <array>
-#include <cstring>
+#include <cstdio>
 #include <map>
 #include <span>
 #include <string>
@@ -13,15 +12,6 @@
 #include "inference/core/atomic_file.h"
 
 namespace matte {
-namespace {
-
-template <std::size_t Bytes>
-void copyName(char (&to)[Bytes], const char* from) {
-    std::strncpy(to, from, Bytes - 1);
-    to[Bytes - 1] = 0;
-}
-
-}  // namespace
 
 Trace::Trace(std::filesystem::path path) : path_(std::move(path)) {
     checkTarget(path_);
@@ -35,8 +25,8 @@ void Trace::add(const char* track, const char* name, Time begin, Time end, std::
         return;
     }
     Event& event = events_.emplace_back();
-    copyName(event.track, track);
-    copyName(event.name, name);
+    std::snprintf(event.track, sizeof event.track, "%s", track);
+    std::snprintf(event.name, sizeof event.name, "%s", name);
     event.begin = begin;
     event.end = end;
     event.frame = frame;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trace: who did what when, on the program's threads and the GPU's streams, written in the Trace Event Format that
+// Trace: spans of time on the program's threads and the GPU's streams, written in the Trace Event Format, which
 // chrome://tracing and Perfetto open. add() and Span by any thread: they take a lock for the time of a copy and
 // allocate nothing.
 //
@@ -37,7 +37,7 @@ public:
     /// what was recorded stays, and finish() may be tried again.
     void finish() const;
 
-    /// From its making to its end; does nothing without a trace.
+    /// Records its own lifetime; does nothing without a trace.
     class Span {
     public:
         Span(Trace* trace, const char* track, const char* name, std::uint64_t frame = 0)

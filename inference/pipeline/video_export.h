@@ -34,9 +34,9 @@ struct VideoExportResult {
     std::string inputProblem;  ///< why the video could not be read on; else empty
     std::string matteProblem;  ///< how many pictures show the background alone for want of a matte; else empty
 
-    /// There is nothing to tell.
+    /// Nothing is missing.
     [[nodiscard]] bool isWhole() const { return problem.empty(); }
-    std::string problem;  ///< all of that for people; else empty
+    std::string problem;  ///< all of these as sentences; else empty
 };
 
 /// `output` may not be a file that is read: see refuseReplacing(). `progress` is called after each frame with how many

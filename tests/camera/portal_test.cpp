@@ -14,7 +14,7 @@
 
 #include "inference/core/error.h"
 #include "inference/media/capture/camera_list.h"
-#include "inference/media/capture/pipewire/camera_portal.h"
+#include "inference/media/capture/pipewire/pipewire_connection.h"
 #include "inference/media/resuming_source.h"
 #include "tests/camera/fake_camera.h"
 #include "tests/support/eventually.h"

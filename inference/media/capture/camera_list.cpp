@@ -15,10 +15,9 @@
 #include <optional>
 
 #include "inference/core/error.h"
-#include "inference/media/capture/pipewire/camera_portal.h"
+#include "inference/media/capture/pipewire/pipewire_connection.h"
 #endif
 #ifdef MATTE_HAVE_PIPEWIRE
-#include "inference/media/capture/pipewire/pipewire_connection.h"
 #endif
 
 namespace matte {

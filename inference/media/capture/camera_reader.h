@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every camera does with the pictures that it gets, wherever they come from: copy or decode them into frames,
-// number them, keep the newest for the reader, and notice silence. One thread delivers, one reads; info() on any.
+// CameraReader: the common part of all camera sources. It copies or decodes pictures into frames, numbers them, keeps
+// the newest for the reader, and notices silence. One thread delivers, one reads; info() on any.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cameras of a system that tells nobody when they come and go: looked for again and again on a thread of its own. Any
-// thread.
+// DeviceWatch: polls for cameras on a thread of its own, for systems without notifications. Any thread.
 #pragma once
 
 #include <chrono>
@@ -17,7 +16,7 @@
 
 namespace matte {
 
-/// What a system knows of its cameras. One thread.
+/// A system's list of cameras. One thread.
 class Devices {
 public:
     virtual ~Devices() = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// H264 as cameras send it, an access unit at a time, decoded by FFmpeg on a thread of its own. put() by the camera's
-// thread.
+// H264Decoder: decodes a camera's H264, an access unit at a time, by FFmpeg on a thread of its own. put() by the
+// camera's thread.
 //   H264Decoder decoder(memory, [&](Frame frame) { show(frame); }, [&] { tellThatItCantBeDecoded(); });
 //   decoder.put(bytes, number, captured);
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ToneMap: pictures of high dynamic range or of more colours, as telephones film them, for usual screens. Light up to
-// that of a sheet of paper stays nearly as it is, what is brighter is compressed, and colours that sRGB lacks are cut.
+// ToneMap: maps pictures of high dynamic range or a wide gamut, as telephones film them, to sRGB. Light up to reference
+// white stays nearly as it is, brighter light is compressed, and colours outside sRGB are clipped.
 // Any thread.
 //
 // ITU-R BT.2100 (both transfers), BT.2408 (reference white: 203 cd/m2), BT.2390 section 5.4 (the compression), BT.2087

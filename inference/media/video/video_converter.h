@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// VideoConverter: pictures as FFmpeg decodes them to bgr8 as they are to be seen: in the colours that the stream says
-// it has, those of high dynamic range and of more colours for usual screens, upright and with square pixels. One thread
+// VideoConverter: converts pictures that FFmpeg decoded to bgr8 for display: by the stream's colour description, tone
+// mapped where needed, upright and with square pixels. One thread
 // at a time.
 #pragma once
 

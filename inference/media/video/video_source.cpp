@@ -10,8 +10,8 @@
 
 #include "inference/core/error.h"
 #include "inference/core/frame_pool.h"
-#include "inference/media/detached_source.h"
 #include "inference/media/frame_clock.h"
+#include "inference/media/frame_source.h"
 #include "inference/media/video/video_reader.h"
 
 namespace matte {

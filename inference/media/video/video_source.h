@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Videos and addresses through FFmpeg, upright, bgr8. Paced it is a live source: frames come when they are due
-// and are left out when the reader is late. Not paced, every frame comes; either way Frame::captured is as much later
+// Videos and addresses through FFmpeg, upright, bgr8. Paced, it is a live source: frames come when they are due
+// and are left out when the reader is late. Otherwise every frame comes. In both cases Frame::captured is as much later
 // than the first frame's as the video says. Any thread may open one; then as frame_source.h says.
 #pragma once
 

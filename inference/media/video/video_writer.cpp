@@ -32,38 +32,28 @@ struct Encoding {
     double bitsPerPixel = 0;  ///< for encoders that know no quality
 };
 
-/// Qualities at which nobody sees a difference to the pictures, at speeds that don't hold the network up.
-const std::vector<Encoding>& h264() {
-    static const std::vector<Encoding> encodings{
-        {"libx264", AV_PIX_FMT_YUV420P, {{"preset", "veryfast"}, {"crf", "18"}}},
-        {"libopenh264", AV_PIX_FMT_YUV420P, {}, 0.2},
-        {"h264_mf", AV_PIX_FMT_NV12, {}, 0.2},
-        {"mpeg4", AV_PIX_FMT_YUV420P, {}, 0.3}};
-    return encodings;
-}
-const std::vector<Encoding>& vp9(bool transparent) {
-    static const std::vector<std::pair<const char*, const char*>> options{
-        {"deadline", "good"}, {"cpu-used", "6"}, {"row-mt", "1"}, {"crf", "24"}, {"b", "0"}};
-    static const std::vector<Encoding> opaque{{"libvpx-vp9", AV_PIX_FMT_YUV420P, options}},
-        clear{{"libvpx-vp9", AV_PIX_FMT_YUVA420P, options}};
-    return transparent ? clear : opaque;
-}
-const std::vector<Encoding>& proRes4444() {
-    static const std::vector<Encoding> encodings{{"prores_ks", AV_PIX_FMT_YUVA444P10LE, {{"profile", "4444"}}}};
-    return encodings;
-}
-
-/// What an extension stands for; none: it can't be written.
+/// What an extension stands for.
 struct Container {
-    const char* muxer = nullptr;
-    const std::vector<Encoding>* encodings = nullptr;
+    const char* muxer;
+    std::vector<Encoding> encodings;
 };
 
+/// Qualities at which nobody sees a difference to the pictures, at speeds that don't hold the network up. Throws
+/// Error(output) for an extension that can't be written.
 Container containerOf(const fs::path& path, bool transparent) {
+    const std::vector<Encoding> h264{{"libx264", AV_PIX_FMT_YUV420P, {{"preset", "veryfast"}, {"crf", "18"}}},
+                                     {"libopenh264", AV_PIX_FMT_YUV420P, {}, 0.2},
+                                     {"h264_mf", AV_PIX_FMT_NV12, {}, 0.2},
+                                     {"mpeg4", AV_PIX_FMT_YUV420P, {}, 0.3}};
+    const std::vector<Encoding> vp9{
+        {"libvpx-vp9",
+         transparent ? AV_PIX_FMT_YUVA420P : AV_PIX_FMT_YUV420P,
+         {{"deadline", "good"}, {"cpu-used", "6"}, {"row-mt", "1"}, {"crf", "24"}, {"b", "0"}}}};
+    const std::vector<Encoding> proRes4444{{"prores_ks", AV_PIX_FMT_YUVA444P10LE, {{"profile", "4444"}}}};
     std::string extension = path.extension().string();
     std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return char(std::tolower(c)); });
-    if (extension == ".webm") return {"webm", &vp9(transparent)};
-    if (extension == ".mov") return {"mov", transparent ? &proRes4444() : &h264()};
+    if (extension == ".webm") return {"webm", vp9};
+    if (extension == ".mov") return {"mov", transparent ? proRes4444 : h264};
     const bool isMp4 = extension == ".mp4" || extension == ".m4v";
     if (!isMp4 && extension != ".mkv") {
         throw Error(ErrorCategory::output,
@@ -74,7 +64,7 @@ Container containerOf(const fs::path& path, bool transparent) {
     if (transparent) {
         throw Error(ErrorCategory::output, path.string() + " can't be transparent: use webm or mov for that.");
     }
-    return {isMp4 ? "mp4" : "matroska", &h264()};
+    return {isMp4 ? "mp4" : "matroska", h264};
 }
 
 #if LIBAVFORMAT_VERSION_MAJOR >= 61
@@ -111,7 +101,7 @@ struct VideoWriter::State {
         : path(target), rate(form.rate > 0 ? form.rate : 30), part(target) {
         const Container container = containerOf(target, form.transparent);
         openFile(container.muxer);
-        openEncoder(*container.encodings, form.size);
+        openEncoder(container.encodings, form.size);
         stream = avformat_new_stream(file.get(), nullptr);
         if (!stream || avcodec_parameters_from_context(stream->codecpar, codec.get()) < 0) refuse("it is too large");
         stream->time_base = codec->time_base;

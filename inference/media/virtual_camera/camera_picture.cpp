@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "inference/media/frame_convert.h"
-#include "inference/media/video/ffmpeg.h"
 
 namespace matte {
 namespace {
@@ -30,17 +29,8 @@ Size fitted(Size picture, Size room) {
 
 }  // namespace
 
-struct CameraPicture::Scaler {
-    ffmpeg::Scaler context;
-};
-
 CameraPicture::CameraPicture(Encoding encoding, Size size)
-    : encoding_(encoding),
-      size_(size),
-      bytes_(rawBytes(encoding, size, packedRawStride(encoding, size.width))),
-      scaler_(std::make_unique<Scaler>()) {}
-
-CameraPicture::~CameraPicture() = default;
+    : encoding_(encoding), size_(size), bytes_(rawBytes(encoding, size, packedRawStride(encoding, size.width))) {}
 
 const std::vector<std::uint8_t>& CameraPicture::drawBlack() {
     constexpr std::uint8_t kBlack = 16, kNoColor = 128;  // studio range
@@ -76,12 +66,11 @@ const std::vector<std::uint8_t>& CameraPicture::draw(const ImageView& picture) {
         }
     }
     const AVPixelFormat format = formatOf(encoding_);
-    auto& context = scaler_->context;
-    context.reset(sws_getCachedContext(context.release(), from.width, from.height, AV_PIX_FMT_RGBA, to.width, to.height,
+    scaler_.reset(sws_getCachedContext(scaler_.release(), from.width, from.height, AV_PIX_FMT_RGBA, to.width, to.height,
                                        format, SWS_BILINEAR, nullptr, nullptr, nullptr));
-    if (!context) return bytes_;
+    if (!scaler_) return bytes_;
     constexpr int unit = 1 << 16;
-    sws_setColorspaceDetails(context.get(), sws_getCoefficients(SWS_CS_DEFAULT), 1, sws_getCoefficients(SWS_CS_ITU601),
+    sws_setColorspaceDetails(scaler_.get(), sws_getCoefficients(SWS_CS_DEFAULT), 1, sws_getCoefficients(SWS_CS_ITU601),
                              0, 0, unit, unit);
     const int left = (size_.width - to.width) / 4 * 2, top = (size_.height - to.height) / 4 * 2;
     const auto stride = int(packedRawStride(encoding_, size_.width));
@@ -92,7 +81,7 @@ const std::vector<std::uint8_t>& CameraPicture::draw(const ImageView& picture) {
     const int strides[4] = {stride, stride};
     const std::uint8_t* rows[4] = {overBlack_.data()};
     const int rowBytes[4] = {from.width * 4};
-    sws_scale(context.get(), rows, rowBytes, 0, from.height, planes, strides);
+    sws_scale(scaler_.get(), rows, rowBytes, 0, from.height, planes, strides);
     return bytes_;
 }
 

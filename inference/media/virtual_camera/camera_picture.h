@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// CameraPicture: a picture as a camera's buffer holds it: another size, another layout. One thread at a time.
+// CameraPicture: a picture scaled and laid out as a camera's buffer holds it. One thread at a time.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "inference/media/capture/camera.h"
 #include "inference/media/frame_source.h"
+#include "inference/media/video/ffmpeg.h"
 
 namespace matte {
 
@@ -15,11 +15,8 @@ class CameraPicture {
 public:
     /// yuyv, nv12 or bgra, of even sides.
     CameraPicture(Encoding encoding, Size size);
-    ~CameraPicture();
-    CameraPicture(const CameraPicture&) = delete;
-    CameraPicture& operator=(const CameraPicture&) = delete;
 
-    /// rgba8 of any size, as large as it fits, in the middle of black; over black where it is transparent.
+    /// `picture`, rgba8 of any size, as large as it fits, centred on black; over black where it is transparent.
     const std::vector<std::uint8_t>& draw(const ImageView& picture);
     const std::vector<std::uint8_t>& drawBlack();
 
@@ -27,11 +24,10 @@ public:
     [[nodiscard]] Size size() const { return size_; }
 
 private:
-    struct Scaler;
     Encoding encoding_;
     Size size_, last_;  ///< last_: of the picture before
     std::vector<std::uint8_t> bytes_, overBlack_;
-    std::unique_ptr<Scaler> scaler_;
+    ffmpeg::Scaler scaler_;
 };
 
 }  // namespace matte

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "inference/core/error.h"
-#include "inference/media/detached_source.h"
+#include "inference/media/frame_source.h"
 #include "inference/pipeline/pipeline.h"
 #include "tests/support/eventually.h"
 #include "tests/support/scripted_live.h"

@@ -15,8 +15,8 @@
 
 #include "inference/core/error.h"
 #include "inference/media/capture/camera_reader.h"
-#include "inference/media/detached_source.h"
 #include "inference/media/frame_convert.h"
+#include "inference/media/frame_source.h"
 
 namespace matte {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/media/capture/pipewire/camera_portal.h"
+#include "inference/media/capture/pipewire/pipewire_connection.h"
 
 #include <atomic>
 #include <chrono>

@@ -11,7 +11,6 @@
 #include "inference/media/capture/pipewire/pipewire_format.h"
 #include "inference/media/virtual_camera/virtual_camera.h"
 #ifdef MATTE_HAVE_PORTAL
-#include "inference/media/capture/pipewire/camera_portal.h"
 #endif
 
 namespace matte {
@@ -285,23 +284,19 @@ std::vector<CameraInfo> PipeWireConnection::cameras() const {
 
 std::string PipeWireConnection::serialOf(std::string_view id) const {
     const std::lock_guard lock(mutex_);
-    for (const auto& known : cameras_) {
-        if (known.camera.id == id) return known.serial;
-    }
-    return {};
+    const auto found = std::ranges::find(cameras_, id, [](const Known& known) { return known.camera.id; });
+    return found == cameras_.end() ? "" : found->serial;
 }
 
 bool PipeWireConnection::hasSerial(std::string_view serial) const {
     const std::lock_guard lock(mutex_);
-    return std::any_of(cameras_.begin(), cameras_.end(), [&](const auto& known) { return known.serial == serial; });
+    return std::ranges::find(cameras_, serial, &Known::serial) != cameras_.end();
 }
 
 std::string PipeWireConnection::faultOf(std::string_view serial) const {
     const std::lock_guard lock(mutex_);
-    for (const auto& known : cameras_) {
-        if (known.serial == serial) return known.fault;
-    }
-    return {};
+    const auto found = std::ranges::find(cameras_, serial, &Known::serial);
+    return found == cameras_.end() ? "" : found->fault;
 }
 
 }  // namespace matte

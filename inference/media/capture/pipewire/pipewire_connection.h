@@ -98,4 +98,18 @@ std::unique_ptr<FrameSource> openPipeWireCamera(const std::string& name,
 /// What to say about a camera that can't be started, from the reason that PipeWire or the system gives.
 std::string sentenceFor(const std::string& camera, const std::string& reason);
 
+// Inside Flatpak and Snap the desktop's camera portal (org.freedesktop.portal.Camera, over D-Bus) gives access to
+// PipeWire's cameras, after it has asked the user. Built with MATTE_HAVE_PORTAL.
+
+/// Whether this program runs inside Flatpak or Snap.
+bool isSandboxed();
+
+/// Waits for the user's answer, or the one that the desktop remembers. Throws Error(source) when the cameras may not be
+/// used, or when there is nobody to ask; Cancelled when `stop` was asked for.
+void requestCameraAccess(const std::stop_token& stop);
+
+/// A connection to PipeWire that shows the cameras alone, to be closed by the caller; -1 when access was not given to
+/// this program since it started, or when the portal does not answer within two seconds.
+int openCameraRemote();
+
 }  // namespace matte
