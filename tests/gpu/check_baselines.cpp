@@ -9,7 +9,7 @@
 
 #include "inference/baselines/baselines.h"
 #include "inference/core/error.h"
-#include "inference/tools/bench/lab_command.h"
+#include "inference/tools/cli/commands.h"
 
 namespace matte::baselines {
 

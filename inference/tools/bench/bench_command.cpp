@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/tools/bench/bench_command.h"
 #include "inference/backends/create_engine.h"
+#include "inference/tools/cli/commands.h"
 
 #include <chrono>
 #include <cstdio>
@@ -13,8 +13,7 @@
 #include "inference/cuda/device/devices.h"
 #include "inference/model/default_model.h"
 #include "inference/model/read_model.h"
-#include "inference/tools/bench/bench_overlay.h"
-#include "inference/tools/bench/bench_report.h"
+#include "inference/tools/bench/bench.h"
 
 namespace matte {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/tools/bench/bench_overlay.h"
+#include "inference/tools/bench/bench.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,8 +7,6 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
-
-#include "inference/tools/bench/bench_report.h"
 
 namespace matte {
 namespace {

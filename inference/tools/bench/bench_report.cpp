@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/tools/bench/bench_report.h"
+#include "inference/tools/bench/bench.h"
 
 #include <algorithm>
 #include <cmath>

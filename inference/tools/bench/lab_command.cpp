@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/tools/bench/lab_command.h"
+#include "inference/tools/cli/commands.h"
 
 #include <algorithm>
 #include <cstdio>

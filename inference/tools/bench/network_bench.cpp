@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/tools/bench/network_bench.h"
+#include "inference/tools/bench/bench.h"
 
 #include <algorithm>
 #include <chrono>

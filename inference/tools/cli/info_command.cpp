@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/tools/cli/info_command.h"
 #include "inference/backends/create_engine.h"
+#include "inference/tools/cli/commands.h"
 
 #include <cmath>
 #include <cstdio>

@@ -16,12 +16,7 @@
 
 #include "inference/core/process.h"
 #include "inference/core/thread.h"
-#include "inference/tools/bench/bench_command.h"
-#include "inference/tools/bench/lab_command.h"
-#include "inference/tools/cli/image_command.h"
-#include "inference/tools/cli/info_command.h"
-#include "inference/tools/cli/video_command.h"
-#include "inference/tools/evaluate/evaluate_command.h"
+#include "inference/tools/cli/commands.h"
 
 namespace matte {
 namespace {
@@ -86,8 +81,7 @@ void addImageCommand(CLI::App& app, ImageOptions& options) {
         ->required()
         ->type_name("OUT");
     addCompositeOptions(image, options.composite, " (its first frame)");
-    image->add_option("--model", options.model, "Another model: a .safetensors file, or portrait-lite")
-        ->type_name("MODEL");
+    addModelOption(image, options.model);
     addEngineChoices(image, options.engine);
     image
         ->add_option("--implementation", options.implementation,

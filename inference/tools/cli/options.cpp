@@ -11,6 +11,15 @@ void checkUnitInterval(const char* option, float value) {
     }
 }
 
+void addModelOption(CLI::App* app, std::string& model) {
+    app->add_option("--model", model, "Another model: a .safetensors file, or portrait-lite")->type_name("MODEL");
+}
+
+void addSmoothingOption(CLI::App* app, CompositeParams& params, const std::string& help) {
+    app->add_option("--temporal-smoothing", params.temporalSmoothing, help)->capture_default_str()->type_name("S");
+    app->add_option("--steadiness", params.temporalSmoothing)->group("");
+}
+
 void addEngineChoices(CLI::App* app, EngineOptions& engine) {
     addChoice(app, "--engine", "What computes: auto, cpu or cuda", engine.kind,
               {{"auto", EngineKind::automatic}, {"cpu", EngineKind::cpu}, {"cuda", EngineKind::cuda}});

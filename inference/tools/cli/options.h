@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that several commands take, and what is made of them. Main thread.
+// Options that several commands share, and the parameters that result. Main thread.
 #pragma once
 
 #include <map>
@@ -34,10 +34,14 @@ void addChoice(CLI::App* app,
     app->add_option_function<std::string>(name, choose, help)->type_name("WHICH");
 }
 
+/// --model.
+void addModelOption(CLI::App* app, std::string& model);
+/// --temporal-smoothing, and --steadiness, its former name.
+void addSmoothingOption(CLI::App* app, CompositeParams& params, const std::string& help);
 /// --engine, --device and --precision.
 void addEngineChoices(CLI::App* app, EngineOptions& engine);
 
-/// What a command is told about the picture.
+/// A command's options about compositing.
 struct CompositeOptions {
     std::string background = "blur";  ///< as parseBackground() reads it
     CompositeParams params;           ///< but for its background's kind, colour and strength

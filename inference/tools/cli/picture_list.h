@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the command line's words to pairs of files: which pictures are read, and where each result goes. Main thread.
+// The pairs of files that the command line names: the pictures to read, and the file of each result. Main thread.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/tools/cli/video_command.h"
 #include "inference/backends/create_engine.h"
+#include "inference/tools/cli/commands.h"
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +15,6 @@
 #include "inference/model/default_model.h"
 #include "inference/model/read_model.h"
 #include "inference/pipeline/video_export.h"
-#include "inference/tools/cli/image_command.h"
 #include "inference/tools/cli/picture_list.h"
 #include "inference/tools/cli/progress_bar.h"
 
@@ -82,16 +81,10 @@ CLI::App* addVideoCommand(CLI::App& app, VideoOptions& options) {
         ->required()
         ->type_name("OUT");
     addCompositeOptions(video, options.composite, "");
-    video
-        ->add_option("--temporal-smoothing", options.composite.params.temporalSmoothing,
-                     "How steady the matte is kept, 0 to 1")
-        ->capture_default_str()
-        ->type_name("S");
-    video->add_option("--steadiness", options.composite.params.temporalSmoothing)->group("");  // formerly
+    addSmoothingOption(video, options.composite.params, "How steady the matte is kept, 0 to 1");
     video->add_flag("--nearest", options.composite.params.nearestOnly,
                     "Of several people, keep only the one who takes the most room");
-    video->add_option("--model", options.model, "Another model: a .safetensors file, or portrait-lite")
-        ->type_name("MODEL");
+    addModelOption(video, options.model);
     addEngineChoices(video, options.engine);
     video->add_option("--size", options.engine.networkLongestSide, "Longest side of the network's input, in pixels")
         ->check(CLI::Range(32, 2048).description(""))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/tools/evaluate/evaluate_command.h"
 #include "inference/backends/create_engine.h"
+#include "inference/tools/cli/commands.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -14,7 +14,6 @@
 #include "inference/media/synthetic/test_source.h"
 #include "inference/model/default_model.h"
 #include "inference/model/read_model.h"
-#include "inference/tools/cli/image_command.h"
 #include "inference/tools/cli/options.h"
 #include "inference/tools/cli/progress_bar.h"
 #include "inference/tools/evaluate/evaluate_report.h"
@@ -244,18 +243,12 @@ CLI::App* addEvaluateCommand(CLI::App& app, EvaluateOptions& options) {
         ->allow_extra_args(false)
         ->check(CLI::Range(32, 2048).description(""))
         ->type_name("N,N…");
-    evaluate->add_option("--model", options.model, "Another model: a .safetensors file, or portrait-lite")
-        ->type_name("MODEL");
+    addModelOption(evaluate, options.model);
     evaluate->add_option("--engine", options.engine, "What computes: auto, cpu or cuda")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
         ->type_name("WHICH");
     addEdgeOptions(evaluate, options.params);
-    evaluate
-        ->add_option("--temporal-smoothing", options.params.temporalSmoothing,
-                     "Sequences: how steady live mattes are kept, 0 to 1")
-        ->capture_default_str()
-        ->type_name("S");
-    evaluate->add_option("--steadiness", options.params.temporalSmoothing)->group("");  // formerly
+    addSmoothingOption(evaluate, options.params, "Sequences: how steady live mattes are kept, 0 to 1");
     evaluate->add_flag("--json", options.json, "Print one JSON object, with every photo's scores");
     evaluate->add_flag("--quiet", options.quiet, "Show no progress");
     return evaluate;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a matte is from the true one, by the measures of the field. Any thread. inference/training/train/metrics.py
+// Scores of a matte against the true one, by the measures of the field. Any thread. inference/training/train/metrics.py
 // has the same definitions.
 //     const MatteScores scores = scoreMatte(found, truth);
 //     std::printf("%.4f\n", meanScores(all).meanIou);

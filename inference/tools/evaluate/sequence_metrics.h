@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How steady the mattes of neighbouring frames are. One thread at a time.
+// Scores of the mattes of a sequence, above all how steady they are. One thread at a time.
 //     SequenceMeter meter;
 //     while (...) meter.add(luma, alpha, truth ? &*truth : nullptr);
 //     std::printf("%.5f\n", *meter.scores().flicker);

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "inference/core/exit_code.h"
-#include "inference/tools/bench/network_bench.h"
+#include "inference/tools/bench/bench.h"
 #include "tests/support/model_file.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
