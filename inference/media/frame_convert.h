@@ -9,8 +9,6 @@
 
 namespace matte {
 
-/// Whether pictures of that encoding can be read.
-bool isReadable(Encoding encoding);
 /// What reading a picture costs, to compare encodings: 0 for NV12, which stays as it is, to 8.
 int readingCost(Encoding encoding);
 /// The format of the frame that a picture in `encoding` becomes: YUV stays YUV; RGB becomes bgr8 or rgba8, MJPG rgba8,

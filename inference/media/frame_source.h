@@ -22,6 +22,8 @@ namespace matte {
 enum class Encoding { any, mjpg, yuyv, uyvy, nv12, i420, bgr, rgb, bgra, rgba, h264, other };
 /// "MJPG", "YUYV"; what people know the encoding as.
 std::string nameOf(Encoding encoding);
+/// Whether pictures of that encoding can be read.
+bool isReadable(Encoding encoding);
 
 /// What to ask a source for. A camera takes the nearest that it has; a video has its own size.
 struct CaptureSettings {
