@@ -23,7 +23,7 @@ std::string systemReason() {
     return std::string(std::strerror(errno));
 }
 
-/// Into a device or a pipe, which a file in its place would end.
+/// Writes to a device or a pipe, which a renamed file would replace.
 void writeThrough(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
     const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (file < 0) refuse(path, " can't be written (" + systemReason() + "): choose another file.");
@@ -49,7 +49,7 @@ void refuseReplacing(const std::filesystem::path& path, std::span<const std::fil
     if (path.empty() || (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))) return;
     const auto isSame = [&path, &none](const std::filesystem::path& other) {
         if (other.empty()) return false;
-        // Device and inode; by their names where neither is there yet.
+        // By device and inode; by name if neither file exists yet.
         if (std::filesystem::equivalent(path, other, none)) return true;
         const auto name = std::filesystem::weakly_canonical(path, none);
         return !none && name == std::filesystem::weakly_canonical(other, none) && !none;

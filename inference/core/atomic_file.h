@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are written whole or not at all: a temporary file beside the target is renamed over it once its bytes are
-// on the disk. Any thread.
+// Atomic file writes: a temporary file beside the target replaces it by rename once its bytes are on disk. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +8,17 @@
 
 namespace matte {
 
-/// Throws Error(output) when `path` is a folder or its folder doesn't exist; for asking before the work is done.
+/// Throws Error(output) when `path` is a folder or its parent folder doesn't exist. For an early check before long
+/// work.
 void checkTarget(const std::filesystem::path& path);
 
-/// Throws Error(usage) when `path` is one of the files that are `read`, however it is spelled or linked: what is
-/// written there would be lost to both. Empty names count for nothing, and neither does a device.
+/// Throws Error(usage) when `path` is one of the input files in `read`, under any spelling or link: writing to it would
+/// destroy the input. Ignores empty names and devices.
 void refuseReplacing(const std::filesystem::path& path, std::span<const std::filesystem::path> read);
 
-/// Throws Error(output): no such folder, not writable, disk full; an existing file is then as it was. A symbolic link
-/// stays one, an existing file keeps its permissions, and a device or a pipe takes the bytes itself.
+/// Throws Error(output) when the folder is missing, not writable or the disk is full; an existing file is then
+/// unchanged. Writes through symbolic links, keeps an existing file's permissions, and writes devices and pipes
+/// directly.
 void writeFile(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
 
 }  // namespace matte

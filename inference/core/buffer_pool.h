@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BufferPool: things that are slow to make, such as device memory, used again when nobody has them any more, so that
-// doing the same again and again allocates nothing. Any thread.
+// BufferPool: recycles buffers that are slow to allocate, such as device memory, so that repeated work of one size
+// allocates nothing. Any thread.
 //
 //     auto pool = std::make_shared<BufferPool<DeviceBuffer>>(3);
 //     std::shared_ptr<const DeviceBuffer> memory = pool->take(bytes);
@@ -14,14 +14,15 @@
 
 namespace matte {
 
-/// T is made of a number of bytes and names it again by bytes().
+/// T has a constructor that takes its size in bytes, and bytes(), which returns it.
 template <typename T>
 class BufferPool : public std::enable_shared_from_this<BufferPool<T>> {
 public:
-    /// Keeps at most `most` that nobody has.
+    /// Keeps at most `most` unused buffers.
     explicit BufferPool(std::size_t most) : most_(most) { spare_.reserve(most); }
 
-    /// Of exactly `bytes`, contents undefined. It comes back when its last owner lets go, and may outlive the pool.
+    /// A buffer of exactly `bytes`, contents undefined. It returns to the pool when its last owner releases it, and may
+    /// outlive the pool.
     std::shared_ptr<const T> take(std::size_t bytes) {
         std::unique_ptr<const T> taken = unused(bytes);
         if (!taken) taken = std::make_unique<const T>(bytes);
@@ -30,7 +31,7 @@ public:
                     if (const auto alive = pool.lock()) alive->giveBack(std::move(owned));
                 }};
     }
-    /// Frees what nobody has.
+    /// Frees the unused buffers.
     void clear() {
         const std::scoped_lock lock(mutex_);
         spare_.clear();
@@ -41,7 +42,7 @@ private:
         const std::scoped_lock lock(mutex_);
         const auto fits = std::ranges::find_if(spare_, [bytes](const auto& thing) { return thing->bytes() == bytes; });
         if (fits == spare_.end()) {
-            spare_.clear();  // another size is wanted now, and the device may not hold both
+            spare_.clear();  // the size has changed, and device memory may not hold both
             return nullptr;
         }
         auto taken = std::move(*fits);

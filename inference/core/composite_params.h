@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CompositeParams: the compositing parameters, which are all that the user can change about the picture. fineDetail
-// alone changes the network's input, in live mode; the others apply to the network's matte. A plain value; any thread.
+// CompositeParams: the compositing parameters, everything the user can change about the picture. Only fineDetail
+// changes the network's input, in live mode; the others apply after the network. A plain value; any thread.
 #pragma once
 
 #include <memory>
@@ -16,10 +16,10 @@ struct Rgb {
     bool operator==(const Rgb&) const = default;
 };
 
-/// How a background picture is laid into the frame: cropped to cover it, whole with bars in `color`, or stretched.
+/// How a background picture fits the frame: cropped to cover it, whole with bars in `color`, or stretched.
 enum class Placement { fill = 1, fit, stretch };
 
-/// What replaces the room behind the person.
+/// The new background behind the person.
 struct Background {
     enum class Kind { blur = 1, color, image, transparent };
     Kind kind = Kind::blur;
@@ -29,40 +29,39 @@ struct Background {
     std::shared_ptr<const Image> image;  ///< for image: decoded, rgba8 or bgr8; compared by identity
     bool moving = false;                 ///< for image: `imagePath` is a video, of which `image` is one frame
     Placement placement = Placement::fill;  ///< for image
-    float position = 0.5F;                  ///< for image: Layout's, 0 to 1
+    float position = 0.5F;                  ///< for image: as in layOut(), 0 to 1
     bool operator==(const Background&) const = default;
 };
 
-/// The person's place in the frame. The blurred room of Kind::blur fills the frame as the camera sees it, whoever
-/// is moved or made smaller before it.
+/// The person's place in the frame. The blurred room of Kind::blur is not scaled or moved with the person.
 struct SubjectTransform {
-    bool mirrored = false;  ///< the person, and with it the room of Kind::blur, never a background picture
+    bool mirrored = false;  ///< mirrors the person and the room of Kind::blur, never a background picture
     float scale = 1;        ///< 0.25 to 4, about the middle of the frame's lower edge
-    float x = 0, y = 0;     ///< moved to the right and down, in widths and heights of the frame, -1 to 1
+    float x = 0, y = 0;     ///< shift to the right and down, in frame widths and heights, -1 to 1
     bool operator==(const SubjectTransform&) const = default;
 };
 
 struct CompositeParams {
     Background background;
-    float threshold = 0.5F;     ///< 0 to 1: alpha of the edge's middle; lower keeps more of the person
-    float softness = 1;         ///< 0 to 1: 1 leaves the edge as it was found, 0 makes it hard
-    bool decontaminate = true;  ///< remove the old background's colour from the edge
-    float lightWrap = 0;        ///< 0 to 1: how much of the new background's light falls on the person's edge
+    float threshold = 0.5F;     ///< 0 to 1: alpha at the middle of the edge; lower keeps more of the person
+    float softness = 1;         ///< 0 to 1: 1 keeps the matte's edge, 0 makes it hard
+    bool decontaminate = true;  ///< removes the old background's colour from the edge
+    float lightWrap = 0;        ///< 0 to 1: amount of the new background's light on the person's edge
     SubjectTransform transform;
-    float temporalSmoothing = 0.7F;  ///< 0 to 1, live: the weight of the frames before where nothing moves
-    bool removeSmallRegions = true;  ///< live: parts of the matte much smaller than the person are taken out
-    bool nearestOnly = false;        ///< live: of several people only the one who takes the most room stays
-    bool fineDetail = false;         ///< live: the input is as large as a photo's, where EngineInfo offers it
+    float temporalSmoothing = 0.7F;  ///< live, 0 to 1: weight of earlier frames where nothing moves
+    bool removeSmallRegions = true;  ///< live: removes parts of the matte much smaller than the person
+    bool nearestOnly = false;        ///< live: keeps only the most prominent of several people
+    bool fineDetail = false;         ///< live: uses a photo's network input size, if EngineInfo::fineDetail
     bool operator==(const CompositeParams&) const = default;
 };
 
-/// Reads `blur`, `blur:N`, `color:#rrggbb`, `image:PATH`, `video:PATH`, `transparent`, or a path alone, which has a
-/// slash or a dot in it and counts as image:PATH. What is at PATH is not looked at here: readBackground() does, and
-/// finds out whether it moves. Throws Error(usage).
+/// Parses `blur`, `blur:N`, `color:#rrggbb`, `image:PATH`, `video:PATH`, `transparent`, or a bare path, which contains
+/// a slash or a dot and means image:PATH. Does not open PATH: readBackground() does, and tells pictures from videos.
+/// Throws Error(usage).
 Background parseBackground(std::string_view text);
-/// The text that parseBackground() reads back.
+/// The inverse of parseBackground().
 std::string toString(const Background& background);
-/// Reads `#rrggbb`. Throws Error(usage).
+/// Parses `#rrggbb`. Throws Error(usage).
 Rgb parseColor(std::string_view text);
 
 }  // namespace matte

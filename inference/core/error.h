@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one exception type of the program. Thrown anywhere, caught at the borders only: the worker loop, each window
-// action that opens something, and the command line's main. The message is one sentence that says what happened and
-// what to do.
+// The program's only exception type. Thrown anywhere, caught only at the boundaries: the worker loop, window actions
+// that open something, and the command line's main. The message says in one sentence what happened and what to do.
 #pragma once
 
 #include <stdexcept>
@@ -10,8 +9,8 @@
 
 namespace matte {
 
-/// Which part of the world the error is about; the command line turns it into its exit code.
-/// `source` is a camera or another live source that can't be had now, and perhaps later.
+/// What the error is about; the command line maps it to an exit code. `source`: a camera or another live source is not
+/// available now, but may be later.
 enum class ErrorCategory { input = 1, output, model, engine, usage, source };
 
 struct Error : std::runtime_error {
@@ -19,7 +18,7 @@ struct Error : std::runtime_error {
     ErrorCategory category;
 };
 
-/// Thrown out of a long operation when its stop token was triggered. Not an error: nobody is told.
+/// Thrown by a long operation whose stop token was triggered. Not an error, and not reported to the user.
 struct Cancelled {};
 
 inline void stopIfAsked(const std::stop_token& stop) {

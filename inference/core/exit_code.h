@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs return to their caller; documented in --help. Any thread.
+// The programs' exit codes, as documented in --help. Any thread.
 #pragma once
 
 #include "inference/core/error.h"

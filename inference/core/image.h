@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures in host memory: ImageView looks, Image owns. Any thread; an Image is not changed once it is shared.
+// Pictures in host memory: ImageView borrows pixels, Image owns them. Any thread; a shared Image is immutable.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace matte {
 
-/// Channel order in memory, one byte a channel, sRGB-encoded; rgba8 carries straight (not premultiplied) alpha. nv12
-/// and yuyv are what cameras send, studio range, BT.601: nv12 has rows of Y, then at half the height rows of U, V
-/// pairs; yuyv has Y U Y V for each two pixels. Odd sides of both are rounded up to whole pairs.
+/// Channel order in memory, one byte per channel, sRGB-encoded; rgba8 has straight (not premultiplied) alpha. nv12 and
+/// yuyv are camera formats, studio range, BT.601. nv12: a plane of Y, then interleaved U, V at half the height; yuyv:
+/// Y U Y V for every two pixels. Odd dimensions of both are rounded up to whole pairs.
 enum class PixelFormat : std::uint8_t { gray8 = 1, bgr8, rgba8, nv12, yuyv };
 
-/// Whether each pixel has bytes of its own.
+/// Whether a format is one plane with all channels of each pixel side by side.
 constexpr bool isInterleaved(PixelFormat format) {
     return format == PixelFormat::gray8 || format == PixelFormat::bgr8 || format == PixelFormat::rgba8;
 }
-/// Of an interleaved format.
+/// Only for interleaved formats.
 constexpr int bytesPerPixel(PixelFormat format) {
     return format == PixelFormat::gray8 ? 1 : format == PixelFormat::bgr8 ? 3 : 4;
 }
@@ -31,14 +31,14 @@ struct Size {
     [[nodiscard]] int longest() const { return width > height ? width : height; }
 };
 
-/// Bytes of a row without padding, and of a whole picture of such rows.
+/// Bytes of a row without padding, and of a picture of such rows.
 std::size_t packedStride(PixelFormat format, int width);
 std::size_t packedBytes(PixelFormat format, Size size);
 
-/// `size` shrunk so that its longest side is at most `longest`, the shape kept; never smaller than 1x1, never enlarged.
+/// `size` shrunk to a longest side of at most `longest`, with the same aspect ratio; at least 1x1, never enlarged.
 Size shrunkTo(Size size, int longest);
 
-/// Rows of pixels that somebody else owns.
+/// A non-owning view of pixels.
 struct ImageView {
     const std::uint8_t* data = nullptr;
     Size size;
@@ -47,16 +47,16 @@ struct ImageView {
     [[nodiscard]] const std::uint8_t* row(int y) const { return data + y * strideBytes; }
 };
 
-/// Where pixels are kept: by default plain memory; a source of frames may be given page-locked memory for the GPU.
+/// An allocator for pixels: by default plain memory; for GPU engines, sources get page-locked memory.
 struct PixelMemory {
-    std::uint8_t* (*take)(std::size_t bytes) = nullptr;  ///< null when there is no more
+    std::uint8_t* (*take)(std::size_t bytes) = nullptr;  ///< returns null when memory is exhausted
     void (*giveBack)(std::uint8_t* pixels) = nullptr;
 };
 
-/// A picture that owns its pixels; rows are packed. Throws Error(input) when the memory for it can't be had.
+/// A picture that owns its pixels, in packed rows. Throws Error(input) when it can't be allocated.
 class Image {
 public:
-    /// The most pixels that a picture may have: anything larger is refused where it is read.
+    /// Maximum number of pixels; readers refuse larger pictures.
     static constexpr std::size_t kMaxPixels = 200'000'000;
 
     Image() = default;
@@ -81,7 +81,7 @@ private:
     std::unique_ptr<std::uint8_t[], GiveBack> pixels_;
 };
 
-/// Rows of interleaved floats: [height, width, channels]. What the engine keeps between its stages.
+/// A tensor of floats, [height, width, channels], for the data between an engine's stages.
 struct Planes {
     Size size;
     int channels = 0;
@@ -96,7 +96,7 @@ struct Planes {
     }
 };
 
-/// Whether no value is infinite or no number.
+/// Whether no value is infinite or NaN.
 bool allFinite(std::span<const float> values);
 
 }  // namespace matte

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mailbox: one value from a thread to another, the newest alone. One writer, one reader; a value that was not taken in
-// time is replaced.
+// Mailbox: hands the newest value from one thread to another. One writer, one reader; a new value replaces one that was
+// not taken yet.
 //
 //     mailbox.put(frame);                                    // the writer
 //     if (mailbox.take(frame, 50ms, stop)) show(frame);      // the reader
@@ -20,7 +20,7 @@ namespace matte {
 template <typename T>
 class Mailbox {
 public:
-    /// The writer's: `value` comes back holding what was there before, so that its memory can be used again.
+    /// Writer: on return `value` holds the mailbox's previous content, so that its memory can be reused.
     void put(T& value) {
         {
             const std::scoped_lock lock(mutex_);
@@ -31,7 +31,7 @@ public:
     }
     void put(T&& value) { put(value); }
 
-    /// The writer's: no more values; the reader gets `why`, of which the first stays, instead of a value left here.
+    /// Writer: ends the series; the reader gets the first `why` in place of a value not yet taken.
     void fail(std::exception_ptr why) {
         {
             const std::scoped_lock lock(mutex_);
@@ -40,21 +40,21 @@ public:
         changed_.notify_all();
     }
 
-    /// The reader's: waits at most `most` for a value; false when none came. Throws what the writer failed with, and
-    /// Cancelled when `stop` was asked for.
+    /// Reader: waits at most `most` for a value; false when none came. Throws the writer's failure, or Cancelled when
+    /// `stop` is triggered.
     bool take(T& value, std::chrono::milliseconds most, const std::stop_token& stop) {
         std::unique_lock lock(mutex_);
         changed_.wait_for(lock, stop, most, [this] { return isFull_ || failure_; });
         return takeHeld(value, stop);
     }
-    /// The same without a limit.
+    /// The same without a time limit.
     void take(T& value, const std::stop_token& stop) {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, stop, [this] { return isFull_ || failure_; });
         takeHeld(value, stop);
     }
 
-    /// The reader's: throws what the writer failed with, if it did.
+    /// Reader: throws the writer's failure, if any.
     void throwFailure() const {
         const std::scoped_lock lock(mutex_);
         if (failure_) std::rethrow_exception(failure_);
@@ -70,7 +70,7 @@ private:
         return true;
     }
 
-    mutable std::mutex mutex_;  ///< guards what follows
+    mutable std::mutex mutex_;  ///< guards the members below
     std::condition_variable_any changed_;
     T value_{};
     bool isFull_ = false;

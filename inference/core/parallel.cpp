@@ -21,7 +21,7 @@
 namespace matte {
 namespace {
 
-/// How often a thread looks for what another is about to finish before it sleeps: a microsecond or two.
+/// How often a thread polls before it sleeps: one or two microseconds.
 constexpr int kGlances = 32;
 
 void pause() {
@@ -39,8 +39,8 @@ int processors() {
     return std::max(1, int(std::thread::hardware_concurrency()));
 }
 
-/// Asks for short turns on a processor that has others to serve: threads that wait for each other get on sooner, and
-/// others wait less for them. For the calling thread; Linux 6.12 and newer grant it.
+/// Requests short scheduler time slices for the calling thread (Linux 6.12 and newer): on a busy processor, threads
+/// that wait for each other then progress sooner.
 void takeShortTurns() {
 #if defined(__linux__) && defined(SYS_sched_setattr)
     struct {
@@ -127,13 +127,13 @@ private:
         for (std::jthread& thread : threads_) thread.request_stop();
     }
 
-    /// Where no thread is to be had, those that there are have more to do, and the next thousand loops ask for none.
+    /// If no thread can be created, continues with the existing ones and does not try again for a thousand loops.
     void addHelpers(int wanted) {
         if (loopsUntilAsked_ > 0 && --loopsUntilAsked_ > 0) return;
         try {
             while (int(threads_.size()) < wanted)
                 threads_.emplace_back([this](const std::stop_token& stop) { help(stop); });
-        } catch (const std::exception&) {  // of the system, or for want of memory
+        } catch (const std::exception&) {  // std::system_error or std::bad_alloc
             loopsUntilAsked_ = 1000;
         }
     }
@@ -179,7 +179,7 @@ private:
         }
     }
 
-    std::mutex milestones_;  ///< held by who goes to sleep
+    std::mutex milestones_;  ///< held by a thread that goes to sleep
     std::condition_variable reached_;
     std::atomic<int> sleepers_ = 0;
     std::mutex mutex_;

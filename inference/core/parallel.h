@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops that share their work with the helper threads of one pool, which the whole process has. Whoever calls works
-// himself and never waits for a helper to begin: a processor that another program keeps busy costs its share of the
-// work and no more, where OpenMP's teams wait for their slowest thread at the end of each loop. Threads that wait
-// sleep. Any thread.
+// Parallel loops on one thread pool for the whole process. The calling thread works too and never waits for a helper
+// to start, so a processor that another program keeps busy costs only its share of the work; an OpenMP team waits for
+// its slowest thread at the end of each loop. Waiting threads sleep. Any thread.
 //
 //     parallelFor(height, [&](int first, int last, int worker) { fill(rows(first, last), scratch[worker]); });
 #pragma once
@@ -12,23 +11,23 @@
 
 namespace matte {
 
-/// How many threads the loops of the calling thread use at most, itself included; 0 means one for each processor that
-/// the process may run on, which is what a thread begins with.
+/// Sets the maximum number of threads for the calling thread's loops, itself included. 0, the default of each thread,
+/// means one for each processor that the process may run on.
 void setThreads(int threads);
-/// The same number, never 0: also one more than the largest `worker`.
+/// That number, never 0; every `worker` index is below it.
 [[nodiscard]] int threads();
 
-/// What loops are made of: calls body(context, first, last, worker) for ranges that cover [0, count), `grain` numbers
-/// each, in ascending order; two ranges at the same time have different workers, and the caller's is 0. Inside a body
-/// the whole loop runs on its thread. Throws what a body threw first; the ranges that were not begun are left out then.
+/// Calls body(context, first, last, worker) for ranges of `grain` numbers that cover [0, count), started in ascending
+/// order. Concurrent ranges have different workers; the caller is worker 0. A loop inside a body runs on that thread.
+/// Rethrows the first exception of a body; ranges not yet started are then skipped.
 using LoopBody = void (*)(const void* context, int first, int last, int worker);
 void runLoop(int count, int grain, LoopBody body, const void* context);
 
-/// What a body waits for until another range of the same loop, a lower one, has reached it, which that must do in any
-/// case: a body that has milestones throws nothing. Any thread.
+/// Lets a body wait for a lower range of the same loop. The lower range must always reach the milestone, so bodies that
+/// use milestones must not throw. Any thread.
 class Milestone {
 public:
-    /// `value` is another than before.
+    /// `value` differs from the previous one.
     void reach(std::uint32_t value);
     void await(std::uint32_t value) const;
 
@@ -36,7 +35,7 @@ private:
     std::atomic<std::uint32_t> reached_ = 0;
 };
 
-/// body(first, last, worker) for ranges of `grain` numbers.
+/// Calls body(first, last, worker) for ranges of `grain` numbers.
 template <typename Body>
 void parallelFor(int count, int grain, const Body& body) {
     runLoop(
@@ -47,14 +46,14 @@ void parallelFor(int count, int grain, const Body& body) {
         &body);
 }
 
-/// The same in a few ranges for each thread: for rows that take about as long as each other.
+/// The same with a few ranges per thread, for iterations of similar cost such as rows.
 template <typename Body>
 void parallelFor(int count, const Body& body) {
     const int ranges = 4 * threads();
     parallelFor(count, (count + ranges - 1) / ranges, body);
 }
 
-/// body(i) for each i.
+/// Calls body(i) for each i.
 template <typename Body>
 void parallelEach(int count, const Body& body) {
     parallelFor(count, [&](int first, int last, int) {

@@ -15,11 +15,11 @@
 namespace matte {
 namespace {
 
-/// Where the system has a name for each open file, be it without one on the disk.
+/// Gives a name to each open file, also to one without a name on disk.
 constexpr char kOpenFiles[] = "/proc/self/fd/";
 constexpr int kMostTries = 1000;
 
-/// The file behind symbolic links, be it there or not, so that a link stays one.
+/// Resolves symbolic links, whether or not the target exists, so that links are kept.
 std::filesystem::path behindLinks(std::filesystem::path path) {
     constexpr int kMostLinks = 40;  // as Linux follows
     std::error_code error;
@@ -51,7 +51,7 @@ void PartFile::nextName() {
 PartFile::PartFile(const std::filesystem::path& target) : target_(behindLinks(target)) {
     const auto folder = target_.has_parent_path() ? target_.parent_path() : std::filesystem::path(".");
     if (::access(kOpenFiles, X_OK) == 0) file_ = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-    // Where process numbers come again, in containers above all, an interrupted one's file may be in the way.
+    // Process ids repeat, above all in containers, so an interrupted process's file may have the name.
     for (int tries = 0; file_ < 0 && tries < kMostTries; ++tries) {
         nextName();
         file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PartFile: a new file beside its target, which takes the target's place once it is whole and is gone otherwise; where
-// the disk's format allows it without a name until then, so that not even a program that is killed leaves it. One
+// PartFile: a temporary file beside its target that replaces the target when it is complete, and is deleted otherwise.
+// Where the file system supports it, the file has no name until then, so that even a killed program leaves nothing. One
 // thread at a time.
 #pragma once
 
@@ -10,26 +10,26 @@
 
 namespace matte {
 
-/// Writes to an open file until all is written; false: errno says why not.
+/// Writes all bytes to an open file; on failure returns false and sets errno.
 bool writeAll(int file, std::span<const std::uint8_t> bytes);
 
 class PartFile {
 public:
-    /// A target that is a symbolic link stays one: what it names is replaced. Throws Error(output).
+    /// If the target is a symbolic link, replaces the file that it points to. Throws Error(output).
     explicit PartFile(const std::filesystem::path& target);
     ~PartFile();
     PartFile(const PartFile&) = delete;
     PartFile& operator=(const PartFile&) = delete;
 
-    /// False when it can't be done, for want of space above all; fail() tells then.
+    /// False when writing fails, mostly because the disk is full; fail() then throws the reason.
     bool write(std::span<const std::uint8_t> bytes);
-    /// The next bytes go to this place; -1 with errno when they can't. As lseek(2).
+    /// As lseek(2): -1 and errno on failure.
     std::int64_t seek(std::int64_t offset, int whence);
     [[nodiscard]] bool hasFailed() const { return reason_ != 0; }
-    /// Throws Error(output) with why writing failed.
+    /// Throws Error(output) with the reason why writing failed.
     [[noreturn]] void fail() const;
-    /// The target's name appears only once the bytes are on the disk: after a power cut there is the old file or the
-    /// new one. It keeps the old one's permissions. Throws Error(output).
+    /// Replaces the target once the bytes are on disk: after a power failure either the old or the new file exists.
+    /// Keeps the old file's permissions. Throws Error(output).
     void moveOverTarget();
 
 private:

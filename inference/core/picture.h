@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picture: finished pixels where an engine made them, so that what is shown by the GPU that made it never travels. Any
-// thread; shared, never changed.
+// Picture: finished pixels in the memory of the device that computed them, so that the same GPU can show them without a
+// copy to the host. Any thread; shared and immutable.
 #pragma once
 
 #include <memory>
@@ -19,9 +19,9 @@ public:
     Picture& operator=(const Picture&) = delete;
 
     [[nodiscard]] virtual Size size() const = 0;
-    /// On the host. The first call copies them from the device, waits, and throws Error(engine) when that fails.
+    /// The pixels in host memory. The first call copies them from the device and waits; throws Error(engine).
     [[nodiscard]] virtual std::shared_ptr<const Image> image() const = 0;
-    /// In the memory of a CUDA device; null when they were made on the host.
+    /// The pixels in a CUDA device's memory; null for a picture computed on the host.
     [[nodiscard]] virtual const DevicePicture* device() const { return nullptr; }
 
 protected:

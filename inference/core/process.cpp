@@ -62,7 +62,7 @@ void prepareProcess(const char* name) {
     programName = name;
     std::set_terminate(endUnexpectedly);
     std::set_new_handler(refuseMemory);
-    // The C library loads what ends a thread when it first does so, and aborts when it has no memory for it by then.
+    // The C library loads its unwinder on first use, at the end of a thread, and aborts without memory: load it now.
     void* frame = nullptr;
     ::backtrace(&frame, 1);
     struct sigaction action {};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both programs do before everything else.
+// Process setup, common to both programs.
 #pragma once
 
 namespace matte {
 
-/// A file that may not grow any further (RLIMIT_FSIZE) fails to be written, where a signal would end the program. What
-/// nobody catches ends it with one sentence and kExitUnexpected. `name`, a literal, is the program's.
+/// Call first in main(). Exceeding RLIMIT_FSIZE becomes a write error instead of a fatal signal. An uncaught exception
+/// ends the program with one sentence and kExitUnexpected. `name` is the program's, a string literal.
 void prepareProcess(const char* name);
 
 }  // namespace matte

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 (FIPS 180-4). Its own, so that the engine needs no library of others for one function. Any thread.
+// SHA-256 (FIPS 180-4), without a dependency for one function. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace matte {
 
-/// Of `bytes`, as 64 lower-case hexadecimal digits.
+/// The digest of `bytes` as 64 lower-case hexadecimal digits.
 std::string sha256(std::span<const std::uint8_t> bytes);
 
 }  // namespace matte

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps an exception from ending the program: at the top of every thread, and wherever a library written in C
-// calls back. Any thread.
+// Exception barriers for the top of every thread and for callbacks from C libraries. Any thread.
 //
 //     const auto work = [this](const std::stop_token& stop) { read(stop); };
 //     const auto failed = [this](const char* sentence, ErrorCategory category) { tell(sentence, category); };
@@ -20,14 +19,14 @@
 
 namespace matte {
 
-/// Runs `work`. `failed` gets what it throws, as a sentence with its category (`otherwise` for what is no Error);
-/// Cancelled is told to nobody. Where there is not even the memory to tell it, nobody hears of it.
+/// Runs `work` and reports its exception to `failed` as a sentence and a category (`otherwise` unless it is an Error).
+/// Cancelled is not reported, nor is an exception when there is no memory left for the report.
 template <typename Work, typename Failed>
 void guarded(const Work& work, const Failed& failed, ErrorCategory otherwise = ErrorCategory::engine) noexcept {
     const auto tell = [&failed](const char* sentence, ErrorCategory category) {
         try {
             failed(sentence, category);
-        } catch (...) {  // NOLINT(bugprone-empty-catch): there is nobody left to tell it to
+        } catch (...) {  // NOLINT(bugprone-empty-catch): the report itself failed
         }
     };
     try {
@@ -46,17 +45,17 @@ void guarded(const Work& work, const Failed& failed, ErrorCategory otherwise = E
     }
 }
 
-/// For what may go untold.
+/// Ignores the failure.
 inline void untold(const char*, ErrorCategory) {}
 
-/// What a library written in C calls back with a pointer to a Self: nothing is thrown through it.
+/// For callbacks from C libraries whose context pointer is a Self; no exception escapes.
 template <typename Self, typename Call>
 void calledBack(void* self, const Call& call) noexcept {
     guarded([&] { call(*static_cast<Self*>(self)); }, untold);
 }
 
-/// A thread that runs `work(stop)`, guarded with `category`. Throws Error(`category`) where the system has no thread
-/// left for `what`, such as "a virtual camera".
+/// A thread that runs `work(stop)` in guarded() with `category`. Throws Error(`category`) when the system can't create
+/// a thread for `what`, such as "a virtual camera".
 template <typename Work, typename Failed>
 [[nodiscard]] std::jthread startThread(const char* what, ErrorCategory category, Work work, Failed failed) {
     try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine on the CPU: oneDNN for the network, or another in its place, our own loops for the picture. See engine.h for
-// the rules.
+// Engine on the CPU: the network runs on oneDNN or another HostNetwork, the pixel steps are our own loops. See engine.h
+// for the rules.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,9 @@ namespace matte {
 
 class CpuEngine final : public Engine {
 public:
-    /// `reason` is why no better engine was taken, for info(). Throws Error(model) when the network fails its
-    /// self-test.
+    /// `reason`: for info(), why no better engine is used. Throws Error(model) when the network fails its self-test.
     CpuEngine(UNet network, const EngineOptions& options, std::string reason);
-    /// With another network than oneDNN's.
+    /// With any other network in place of oneDNN's.
     CpuEngine(std::unique_ptr<HostNetwork> network, const EngineOptions& options, std::string reason);
 
     [[nodiscard]] EngineInfo info() const override;
@@ -33,7 +32,7 @@ public:
     [[nodiscard]] std::vector<LayerInfo> layers() const override;
     void timeLayers(bool on) override;
     std::optional<MachineRates> measureRates() override;
-    /// EngineOptions::networkLongestSide, from the next picture or frame on.
+    /// Changes EngineOptions::networkLongestSide from the next picture or frame on.
     void setNetworkLongestSide(int pixels) { options_.networkLongestSide = pixels; }
 
 private:
@@ -41,28 +40,28 @@ private:
         Frame frame;
         CompositeParams params;
     };
-    /// A picture and its pixels, used again once nobody else holds either.
+    /// A picture and its pixels, recycled once no one else holds either.
     struct Shown {
         std::shared_ptr<Image> image;
         std::shared_ptr<HostPicture> picture;
     };
     const Shown& unused(Size size);
     [[nodiscard]] bool hasFineDetail() const;
-    /// `detail`: as photos have it.
+    /// `detail`: the size for photos, else for live frames.
     [[nodiscard]] Size inputFor(Size picture, bool detail) const;
 
     std::unique_ptr<HostNetwork> network_;
     EngineOptions options_;
     std::string reason_;
-    CpuPass photoPass_, livePass_;  ///< of composites, and of live frames
+    CpuPass photoPass_, livePass_;  ///< for composites of photos, and for live frames
     CpuLiveMemory live_;
     CpuFrame liveFrame_;
     RgbaFrame rgba_;
     std::vector<Shown> shown_;
     bool timeLayers_ = false;
-    bool started_ = false;                   ///< the network has seen more than the test picture
-    std::unique_ptr<ProcessorRates> rates_;  ///< while they are measured
-    std::optional<Waiting> waiting_;         ///< the frame under way: its work is done by take()
+    bool started_ = false;                   ///< the network has run on more than the self-test's picture
+    std::unique_ptr<ProcessorRates> rates_;  ///< during the measurement
+    std::optional<Waiting> waiting_;         ///< the frame under way; take() processes it
 };
 
 }  // namespace matte

@@ -19,12 +19,12 @@ namespace {
 
 using namespace onednn;
 
-/// What a task calculates at least, so that handing it to a thread costs next to nothing beside it.
+/// Minimum work per task, so that the cost of scheduling is negligible.
 constexpr double kTaskFlops = 1.5e6;
-/// So many tasks of a layer for each thread: one that is late with its own then leaves the others something to do.
+/// Tasks per layer and thread: more than one, so that other threads can take over from a late one.
 constexpr int kTasksPerThread = 2;
 
-/// While one exists, the thread's loops use no more threads than that.
+/// RAII: limits the number of threads of this thread's loops.
 class AtMostThreads {
 public:
     explicit AtMostThreads(int most) : before_(threads()) { setThreads(std::min(before_, most)); }
@@ -360,7 +360,7 @@ struct CpuNetwork::State {
         }
     }
 
-    /// On any of the run's threads. Says in any case that the task is over: others wait for it.
+    /// On any of the run's threads. Always marks the task as finished, because others wait for it.
     void perform(std::size_t index, int worker, bool timed, const std::stop_token& stop) noexcept {
         for (const int before : tasks[index].needs) {
             finished[std::size_t(before)].await(runs);
@@ -433,7 +433,7 @@ void CpuNetwork::configure(Size size) {
     try {
         translated([&] { state_->build(size); });
     } catch (...) {
-        state_->size = {};  // half a network must not pass for one that is built
+        state_->size = {};  // a partly built network must not count as configured
         throw;
     }
 }

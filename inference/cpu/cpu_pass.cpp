@@ -76,7 +76,7 @@ void CpuPass::refine(const ImageView& source,
     frame.blurredRadius = 0;
 }
 
-/// The background's picture in the frame. A video's comes anew as often as the video says, not with every frame.
+/// The background picture fitted to the frame. A video's changes at the video's rate, not with every frame.
 const Image* CpuPass::plate(const Background& background, Size size, StageTimes& times) {
     if (plate_.size() == size && plateFor_ == background) return &plate_;
     const StageTimer timer(times, Stage::plate);
@@ -121,7 +121,7 @@ MatteFault CpuLiveMemory::judge(const Planes& input, Planes& matte) {
     const float change = changeTo(input, before_);
     const auto covered = std::ranges::count_if(matte.values, [](float alpha) { return alpha > kSomebody; });
     const MatteFault fault = guard_.judge(allFinite(matte.values), float(covered) / float(matte.values.size()), change);
-    if (fault != MatteFault::none) {  // what is no matte must show nobody, now and later
+    if (fault != MatteFault::none) {  // show nobody, and keep the faulty matte out of the filters' history
         std::ranges::fill(matte.values, 0.0F);
         drop();
     }

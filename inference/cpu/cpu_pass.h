@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CpuPass: the matting pass on the CPU, for photos and for live frames: from a picture to its matte, its coefficients
-// and its composite, in the steps of cuda/matting_pass.h. CpuLiveMemory: what live mattes hand on from one to the next.
-// Both keep their memory while sizes stay. One thread at a time; the work runs on the threads of
+// CpuPass: the matting pass on the CPU, for photos and live frames: matte, guided-filter coefficients and composite of
+// a picture, in the same steps as cuda/matting_pass.h. CpuLiveMemory: the state that live mattes carry from frame to
+// frame. Both keep their memory while sizes stay the same. One thread at a time; the work runs on the threads of
 // inference/core/parallel.h.
 //
 //     const Planes& matte = pass.networkMatte(picture, input, {}, output);
@@ -20,40 +20,41 @@
 
 namespace matte {
 
-/// What is found out about one picture, on the coefficients' grid [h, w].
+/// The results for one picture, on the coefficients' grid [h, w].
 struct CpuFrame {
     Planes guided;          ///< [h, w, guided::kChannels]
-    Planes alpha, linear;   ///< the refined matte, and the picture in linear light
-    int blurredRadius = 0;  ///< of channel guided::kBlurred; 0: not blurred yet
+    Planes alpha, linear;   ///< the refined matte [h, w, 1], and the picture in linear light [h, w, 3]
+    int blurredRadius = 0;  ///< radius of the blur in channel guided::kBlurred; 0: none yet
 };
 
 class CpuPass {
 public:
     explicit CpuPass(HostNetwork& network) : network_(network) {}
 
-    /// The network's matte of `source` (any format but gray8), seen at `input`, valid until the next call. Adds
-    /// prepare, preprocess and network to `output.times`; with `timeLayers` fills `output.layerMs`. Throws Cancelled.
+    /// The network's matte of `source` (any format but gray8) at the input size `input`, valid until the next call.
+    /// Adds prepare, preprocess and network to `output.times`; with `timeLayers` fills `output.layerMs`. Throws
+    /// Cancelled.
     Planes& networkMatte(
         const ImageView& source, Size input, const std::stop_token& stop, Output& output, bool timeLayers = false);
     /// The network's last input, [h, w, 3], sRGB-encoded, 0 to 1.
     [[nodiscard]] const Planes& input() const { return input_; }
-    /// The guided filter of `matte` by `source`, and both sides' colours, on a grid of `grid` points. Adds refine and
-    /// foreground.
+    /// Refines `matte` by the guided filter with `source` as guide, and estimates local colours, on a grid of `grid`
+    /// points. Adds refine and foreground to `times`.
     void refine(const ImageView& source,
                 const Planes& matte,
                 Size grid,
                 const std::stop_token& stop,
                 CpuFrame& frame,
                 StageTimes& times);
-    /// `source` over `params.background` -> `out`, rgba8 of the same size. Adds plate, blur, wrap, where they are
-    /// needed, and composite. Throws Cancelled.
+    /// Composites `source` over `params.background` into `out`, rgba8 of the same size. Adds composite and, if needed,
+    /// plate, blur and lightWrap to `times`. Throws Cancelled.
     void composite(const ImageView& source,
                    CpuFrame& frame,
                    const CompositeParams& params,
                    const std::stop_token& stop,
                    Image& out,
                    StageTimes& times);
-    /// The matte alone -> `out`, gray8 of `source`'s size. Throws Cancelled.
+    /// Renders the matte into `out`, gray8 of `source`'s size. Throws Cancelled.
     void matte(const ImageView& source,
                const CpuFrame& frame,
                const CompositeParams& params,
@@ -70,24 +71,24 @@ private:
     Compositor compositor_;
     PictureLayer layer_;
     Image plate_;
-    Background plateFor_;  ///< holds the picture, so that another one at its place in memory is not taken for it
+    Background plateFor_;  ///< owns the picture, so that its address is not reused by another one
 };
 
-/// Of one source's frames, in their order.
+/// For the frames of one source, in order.
 class CpuLiveMemory {
 public:
-    /// Whether the matte [h, w, 1] of a frame, whose network input is `input`, may be shown. One that may not becomes
-    /// empty, and the filters begin anew.
+    /// Applies the matte guard to a frame's matte [h, w, 1]; `input` is its network input. On a fault clears the matte
+    /// and resets the filters.
     MatteFault judge(const Planes& input, Planes& matte);
-    /// The component filter and the temporal filter, where `params` want either. Adds their stages.
+    /// Applies the component filter and the temporal filter, as `params` says. Adds their stages to `times`.
     void filter(const Planes& input, const ResolvedParams& params, Planes& matte, StageTimes& times);
-    /// What the filters remember of earlier frames goes.
+    /// Clears the filters' history.
     void drop();
-    /// Another source begins.
+    /// Clears all history, for a new source.
     void reset();
 
 private:
-    Planes before_;  ///< the input of the frame before
+    Planes before_;  ///< the previous frame's input
     MatteGuard guard_;
     ComponentFilter components_;
     TemporalFilter temporal_;

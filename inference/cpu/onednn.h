@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What oneDNN's versions 2 and 3 say differently, and the primitives that the network is made of. Any thread; oneDNN's
-// errors are thrown as its own.
+// A wrapper for the differences between oneDNN 2 and 3, with the primitives that the network uses. Any thread; throws
+// oneDNN's own errors.
 #pragma once
 
 #include <algorithm>
@@ -19,18 +19,17 @@ namespace matte::onednn {
 using dnnl::memory;
 using Dims = memory::dims;
 
-/// What a primitive does besides the sum of products. A tensor to add goes into the output first: as a second input
-/// (post_ops::append_binary) it makes version 2.6's kernels for AMX write beyond the output's last row, where that ends
-/// within a tile.
+/// Post-ops of a primitive. A residual is copied into the output first and accumulated onto: with append_binary,
+/// oneDNN 2.6's AMX kernels write past the output's last row where it ends within a tile.
 struct Fused {
     bool addToOutput = false;
     bool relu = false, sigmoid = false;
 };
 
-/// With a scratchpad that the caller gives: oneDNN's own is for one thread at a time.
+/// Attributes with a user-provided scratchpad: the library's own is for one thread at a time.
 dnnl::primitive_attr attributes(const Fused& fused);
 
-/// `before` and `after` are the paddings above and left, below and right.
+/// `before` is the padding above and left, `after` below and right.
 dnnl::convolution_forward::primitive_desc describeConv(const dnnl::engine& engine,
                                                        const memory::desc& src,
                                                        const memory::desc& weights,
@@ -45,26 +44,26 @@ dnnl::matmul::primitive_desc describeMatmul(const dnnl::engine& engine,
                                             const memory::desc& weights,
                                             const memory::desc& bias,
                                             const memory::desc& dst);
-/// The maxima of 2x2.
+/// 2x2 max pooling.
 dnnl::pooling_forward::primitive_desc describePool(const dnnl::engine& engine,
                                                    const memory::desc& src,
                                                    const memory::desc& dst);
 
 memory::data_type typeOf(const memory::desc& described);
 
-/// The input channels [first, first + count) of a filter.
+/// The weights of input channels [first, first + count).
 std::vector<float> sliceInputs(const Filter& filter, int first, int count);
-/// One row of a 2x2 up-sampling filter as a matrix [in, 2 x out]: the left pixel's outputs, then the right one's.
+/// One row of a 2x2 transposed convolution as a matrix [in, 2 x out]: the left pixel's outputs, then the right one's.
 std::vector<float> upConvRow(const Filter& filter, int row);
 
-/// oneDNN does not look whether it got memory for what it compiles, be it at the first run only, and crashes. Throws
-/// std::bad_alloc where the system has less address space left than the layers take.
+/// Throws std::bad_alloc when less address space is left than the layers need. oneDNN doesn't check the allocation of
+/// its generated code, some of which happens only in the first run, and would crash.
 void requireMemory();
 
-/// Whether oneDNN may use an instruction set of this processor.
+/// Whether this processor has the instruction set and oneDNN may use it.
 bool processorHas(dnnl::cpu_isa isa);
 
-/// Memory for oneDNN's kernels between two margins, which show whether one wrote beyond it.
+/// Memory for oneDNN's kernels between two guard regions, which reveal writes out of bounds.
 class Buffer {
 public:
     explicit Buffer(std::size_t size)
@@ -90,7 +89,7 @@ private:
     std::unique_ptr<std::byte, Delete> bytes_;
 };
 
-/// While one exists, oneDNN's loops run on the thread that it is on.
+/// RAII: while it exists, oneDNN runs single-threaded on the current thread.
 class OneThread {
 public:
     OneThread();

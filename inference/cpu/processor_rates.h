@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ProcessorRates: what the processor reaches at best in single precision, measured in steps that are short enough to
-// fit between two live frames. One thread at a time; uses the threads of inference/core/parallel.h.
+// ProcessorRates: the processor's peak rates in single precision, measured in steps short enough to fit between two
+// live frames. One thread at a time; uses the threads of inference/core/parallel.h.
 //
 //     ProcessorRates rates;
 //     while (rates.measure()) {}
@@ -12,10 +12,10 @@ namespace matte {
 
 class ProcessorRates {
 public:
-    /// The next step, of about 20 ms. False when there was none left to do.
+    /// Runs the next step, of about 20 ms. False when no step was left.
     bool measure();
     [[nodiscard]] bool done() const;
-    /// Multiply-adds counted as two, and bytes read and written from and to memory. Sure once all is done.
+    /// A multiply-add counts as two operations; memory reads and writes both count. Final once done().
     [[nodiscard]] double flopsPerSecond() const;
     [[nodiscard]] double bytesPerSecond() const;
 
@@ -24,8 +24,8 @@ private:
     void copy();
 
     int step_ = 0, threads_ = 1;
-    double multiplied_ = 1e9, copied_ = 1e9;  ///< seconds, the shortest so far
-    std::vector<float> from_, to_;            ///< only while they are copied
+    double multiplied_ = 1e9, copied_ = 1e9;  ///< seconds, the minimum so far
+    std::vector<float> from_, to_;            ///< allocated only for the copy
 };
 
 }  // namespace matte

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of an image or a tensor, and which of them a filter reads. Any thread.
+// Row ranges of pictures and tensors, and the input rows of a convolution. Any thread.
 #pragma once
 
 #include <algorithm>
 
 namespace matte {
 
-/// Of a tensor or a picture: [first, last).
+/// [first, last).
 struct Rows {
     int first = 0, last = 0;
     [[nodiscard]] int count() const { return last - first; }
 };
 
-/// The rows that a filter of `side` reads for the output rows `out`, and how many of them lie beyond the input, whose
-/// height is `height`, at either end.
+/// The input rows that a filter of `side` reads for the output rows `out`, clipped to the input's `height`, and the
+/// numbers of padding rows above and below.
 struct Window {
     Rows rows;
     int above = 0, below = 0;
@@ -25,7 +25,7 @@ struct Window {
     }
 };
 
-/// `height` rows in `parts` of about the same size, each but the last a multiple of `unit`.
+/// Part `part` of `height` rows divided into `parts` of similar size; all sizes but the last are multiples of `unit`.
 inline Rows regionOf(int height, int parts, int part, int unit) {
     const auto border = [&](int i) { return i == parts ? height : height / unit * i / parts * unit; };
     return {border(part), border(part + 1)};

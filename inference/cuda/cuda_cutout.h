@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cut-out on the GPU: the picture and its coefficients in device memory of its own. As engine.h has it.
+// CudaCutout: a cut-out whose picture and guided-filter coefficients lie in device memory. See engine.h for the rules.
 #pragma once
 
 #include <memory>
@@ -13,18 +13,18 @@ namespace matte {
 
 class CudaCutout final : public Cutout {
 public:
-    /// Throws Error(input) when the picture has no colour.
+    /// Throws Error(input) when `source` is gray8.
     CudaCutout(std::shared_ptr<const Image> source, BufferPool<DeviceBuffer>& pool);
     [[nodiscard]] std::shared_ptr<const Image> source() const override { return source_; }
     [[nodiscard]] const StageTimes& times() const override { return times_; }
 
     [[nodiscard]] const FrameMemory& memory() const { return memory_; }
-    /// What cutting out took.
+    /// Sets times().
     void took(StageTimes times) { times_ = std::move(times); }
 
-    /// The picture itself, or a preview of `size` that is kept for the next time.
+    /// The picture at `size`: the original, or a preview that is cached for the next call.
     device::Source pictureAt(Size size, cudaStream_t stream);
-    /// Whether the background has yet to be blurred by `radius`, which the caller does now.
+    /// Whether the background is not yet blurred by `radius`; records that the caller then does so.
     bool needsBlur(int radius);
 
 private:
@@ -33,7 +33,7 @@ private:
     StageTimes times_;
     device::Resampling toPreview_;
     DeviceBuffer preview_;
-    int blurred_ = 0;  ///< the radius; 0: not blurred yet
+    int blurred_ = 0;  ///< radius of the blurred background; 0: not blurred yet
 };
 
 }  // namespace matte

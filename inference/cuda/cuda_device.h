@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border between CUDA and the rest of the program: which device, why not, and what its failures are called. Any
-// thread.
+// The boundary between CUDA and the rest of the program: selects the device and translates its errors. Any thread.
 #pragma once
 
 #include <functional>
@@ -11,26 +10,26 @@
 
 namespace matte {
 
-/// Called before each step ("start", "prepare", "upload", "network", "second pass", "composite", "wait", "download");
-/// what it returns is taken for that step's result. For tests; "download" is called on any thread.
+/// Fault injection for tests. Called before each step ("start", "prepare", "upload", "network", "second pass",
+/// "composite", "wait", "download"); its return value replaces the step's result. "download" is called on any thread.
 using CudaFault = std::function<cudaError_t(const std::string& step)>;
 
 inline void passStep(const CudaFault& fault, const char* name) {
     if (fault) CUDA_CHECK(fault(name));
 }
 
-/// Makes the device that chooseDevice() chooses the thread's own, if the program's kernels run on it. Throws
-/// DeviceFailure, and Error(usage) as chooseDevice() does.
+/// Makes the device from chooseDevice() current and checks that the program's kernels run on it; returns its index.
+/// Throws DeviceFailure, and Error(usage) as chooseDevice().
 int openDevice(const EngineOptions& options = {});
 
-/// The kernel that the engine computes with on the current device.
+/// The convolution kernel to use on the current device.
 ConvKernel builtKernel();
 
 EngineInfo describeDevice(int index, ConvKernel kernel);
 
 DeviceFailure toDeviceFailure(const CudaError& error);
 
-/// Runs `work` with `device` current. Every failure of the device leaves as DeviceFailure.
+/// Runs `work` with `device` current and turns every device error into DeviceFailure.
 template <typename Work>
 auto onDevice(int device, const Work& work) {
     try {

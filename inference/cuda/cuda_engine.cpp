@@ -258,7 +258,7 @@ std::optional<MachineRates> CudaEngine::measureRates() {
             return matte::measureRates(weights_->kernel());
         } catch (const CudaError& error) {
             if (error.code != cudaErrorMemoryAllocation) throw;
-            return MachineRates{};  // a device that is full goes on without
+            return MachineRates{};  // not enough memory to measure
         }
     });
 }

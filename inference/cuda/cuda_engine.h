@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine on an NVIDIA GPU: everything between the upload of a picture and its finished composite happens there, and the
-// composite stays there until somebody asks for it. Two live frames are under way at a time, each in a slot of its own.
-// Every failure of the device leaves as DeviceFailure. See engine.h for the rules.
+// Engine on an NVIDIA GPU: all steps from the upload of a picture to its composite run there, and the composite stays
+// in device memory until its pixels are requested. Up to two live frames are under way, each in its own slot. Every
+// device error becomes DeviceFailure. See engine.h for the rules.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,7 @@ namespace matte {
 
 class CudaEngine final : public Engine {
 public:
-    /// On the device that the options say, as chooseDevice() does. Throws DeviceFailure, also when the network fails
-    /// its self-test there.
+    /// Uses the device from chooseDevice(). Throws DeviceFailure, also when the network fails its self-test.
     CudaEngine(std::shared_ptr<const UNet> unet, const EngineOptions& options, CudaFault fault = {});
     ~CudaEngine() override;
 
@@ -53,18 +52,18 @@ private:
     CudaFault fault_;
     int device_;
     EngineInfo info_;
-    std::shared_ptr<BufferPool<DeviceBuffer>> memory_;     ///< of cut-outs
-    std::shared_ptr<BufferPool<PictureMemory>> pictures_;  ///< of what is shown
+    std::shared_ptr<BufferPool<DeviceBuffer>> memory_;     ///< for cut-outs
+    std::shared_ptr<BufferPool<PictureMemory>> pictures_;  ///< for finished pictures
     std::shared_ptr<Readback> readback_;
     std::shared_ptr<const CudaWeights> weights_;
     CudaNetwork::Choose choose_;
     std::unique_ptr<LiveMemory> live_;          ///< of the current source
-    std::vector<std::unique_ptr<Slot>> slots_;  ///< the first serves stills too, the second is made when it is needed
-    std::vector<Slot*> underWay_;               ///< submitted and not taken, the oldest first
+    std::vector<std::unique_ptr<Slot>> slots_;  ///< the first also serves stills; the second is created on demand
+    std::vector<Slot*> underWay_;               ///< submitted and not taken, oldest first
     int slotLimit_;
-    int liveSide_;  ///< of the network's input for live frames: options_.networkLongestSide, or less on a full device
+    int liveSide_;  ///< longest input side of live frames: options_.networkLongestSide, or less when memory is short
     bool timeLayers_ = false;
-    int untilTimed_ = 0;  ///< frames
+    int untilTimed_ = 0;  ///< frames until the next timed one
 };
 
 }  // namespace matte

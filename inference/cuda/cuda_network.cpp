@@ -92,7 +92,7 @@ CudaWeights::CudaWeights(const UNet& unet, ConvKernel kernel)
             made.bias = upload(layer.filter.bias);
             continue;
         }
-        // What packing depends on depends on the channels alone.
+        // The packed layout depends only on the channels, so any size will do.
         const ConvShape shape = shapeOf(unet_, layer, {1 << unet_.levels(), 1 << unet_.levels()});
         const PackedFilter packed = packFilter(layer.filter, shape, rankedConfigs(shape, device_, kernel).front());
         made.weights = upload(packed.weights);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The U-Net on the GPU: weights packed and uploaded once and shared by all networks of the model, a network's
-// activations in one block of device memory whose parts are used again as soon as their last reader has run, and every
-// launch prepared for the input's size. One thread at a time; belongs to the device that was current when it was made.
+// The U-Net on the GPU. CudaWeights: packed and uploaded once, shared by all networks of the model. CudaNetwork:
+// activations in one block of device memory, where tensors with disjoint lifetimes share space, and launches prepared
+// for the input's size. One thread at a time; belongs to the device that was current at its construction.
 //
 //     CudaNetwork network(unet, CudaNetwork::bestKernel());
 //     network.configure({512, 288});
@@ -19,7 +19,7 @@ namespace matte {
 
 class CudaWeights {
 public:
-    /// Returns when all of them lie on the device. Throws as CudaNetwork does.
+    /// Returns when the upload is complete. Throws as CudaNetwork().
     CudaWeights(const UNet& unet, ConvKernel kernel);
 
     struct Layer {
@@ -40,36 +40,36 @@ private:
 
 class CudaNetwork {
 public:
-    /// Takes one of a layer's ranked configurations. All of them read the same packed weights.
+    /// Chooses one of a layer's ranked configurations, all of which use the same packed weights.
     using Choose = std::function<ConvConfig(const ConvShape& shape, const std::vector<ConvConfig>& ranked)>;
     static ConvConfig chooseFirst(const ConvShape&, const std::vector<ConvConfig>& ranked) { return ranked.front(); }
 
-    /// The fastest kernel of the current device. ConvKernel::fp32 instead of it is the exact mode.
+    /// The fastest kernel of the current device. ConvKernel::fp32 is the exact alternative.
     static ConvKernel bestKernel();
 
-    /// Throws Error(engine); CudaError with cudaErrorMemoryAllocation when the device is full.
+    /// Throws Error(engine), or CudaError with cudaErrorMemoryAllocation when device memory is exhausted.
     CudaNetwork(std::shared_ptr<const CudaWeights> weights, Choose choose = chooseFirst);
     CudaNetwork(const UNet& unet, ConvKernel kernel, Choose choose = chooseFirst);
     ~CudaNetwork();
     CudaNetwork(CudaNetwork&&) noexcept;
 
-    /// For inputs of `size` (sides multiples of 2^(levels-1)); nothing when it is the size already configured. The
+    /// Prepares for inputs of `size` (sides are multiples of 2^(levels-1)); does nothing if the size is unchanged. The
     /// network must not be running.
     void configure(Size size);
     [[nodiscard]] Size size() const;
 
-    /// Device memory: [H, W, 8] halves (ConvKernel::fp32: floats), normalised R, G, B and five zeros; forward() does
+    /// In device memory: [H, W, 8] halves (ConvKernel::fp32: floats), normalised R, G, B and five zeros; forward() does
     /// not change it.
     [[nodiscard]] void* input() const;
-    /// Device memory: [H, W] floats of 0 to 1.
+    /// In device memory: [H, W] floats, 0 to 1.
     [[nodiscard]] float* alpha() const;
-    /// Enqueues every layer. `afterLayer` is called between them with the layer's index, for timing; layers then don't
-    /// overlap.
+    /// Enqueues all layers. `afterLayer`, for timing, is called with a layer's index after enqueuing it; layers then
+    /// don't overlap.
     void forward(cudaStream_t stream, const std::function<void(int)>& afterLayer = {}) const;
 
-    /// The chosen configuration of each layer as text; after configure().
+    /// The chosen configuration of each layer, for display; after configure().
     [[nodiscard]] const std::vector<std::string>& choices() const;
-    /// Of the weights and the activations.
+    /// Weights and activations.
     [[nodiscard]] std::size_t deviceBytes() const;
 
 private:

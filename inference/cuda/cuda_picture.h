@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaPicture: a finished picture in device memory that comes to the host when somebody asks for it, and the memory
-// that is used again for later ones. Any thread; may outlive the engine.
+// CudaPicture: a finished picture in recycled device memory, copied to the host on demand. Any thread; may outlive the
+// engine.
 #pragma once
 
 #include <mutex>
@@ -13,8 +13,8 @@
 
 namespace matte {
 
-/// Device memory of one finished picture. Who writes holds up his stream by `read` first, and records `ready` at the
-/// end; who reads, the other way round.
+/// Device memory of one finished picture. A writer makes its stream wait for `read` and records `ready` at the end; a
+/// reader waits for `ready` and records `read`.
 struct PictureMemory {
     explicit PictureMemory(std::size_t count) : pixels(count) {}
     [[nodiscard]] std::size_t bytes() const { return pixels.bytes(); }
@@ -23,14 +23,14 @@ struct PictureMemory {
     Event ready{Event::Kind::order}, read{Event::Kind::order};
 };
 
-/// Copies finished pictures to the host, in a stream of its own.
+/// Copies finished pictures to the host on its own stream.
 class Readback {
 public:
     Readback(int device, CudaFault fault) : device_(device), fault_(std::move(fault)) {}
     [[nodiscard]] int device() const { return device_; }
-    /// Both throw DeviceFailure.
+    /// Throws DeviceFailure.
     Image fetch(const PictureMemory& memory, Size size, PixelFormat format);
-    /// rgba8, in memory that is used again once nobody holds it, if it is no larger than a live frame.
+    /// The same as rgba8, in recycled memory if it is no larger than a live frame.
     std::shared_ptr<const Image> fetchFrame(const PictureMemory& memory, Size size);
 
 private:
@@ -62,7 +62,7 @@ private:
     std::shared_ptr<Readback> readback_;
     DevicePicture shown_;
     mutable std::mutex mutex_;
-    mutable std::shared_ptr<const Image> image_;  ///< once it was asked for
+    mutable std::shared_ptr<const Image> image_;  ///< cached by image()
 };
 
 }  // namespace matte

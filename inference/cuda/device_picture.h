@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DevicePicture: a finished picture in device memory, for whoever shows it from there (interop). The owner of the
-// Picture keeps it alive; its memory is not written again before the last copy that was announced here is done. A plain
-// value; any thread.
+// DevicePicture: a finished picture in device memory, for graphics interop. The Picture owns the memory, which is not
+// overwritten until the copies recorded in `read` are done. A plain value; any thread.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,9 +14,9 @@ namespace matte {
 struct DevicePicture {
     const std::byte* rgba = nullptr;  ///< [H, W, 4], packed rows
     Size size;
-    int device = 0;               ///< CUDA's index
-    cudaEvent_t ready = nullptr;  ///< recorded behind the last write: wait for it in the stream that reads
-    cudaEvent_t read = nullptr;   ///< record it behind each copy from here, before the Picture is let go
+    int device = 0;               ///< CUDA device index
+    cudaEvent_t ready = nullptr;  ///< recorded after the last write: make the reading stream wait for it
+    cudaEvent_t read = nullptr;   ///< to be recorded after each copy, before the Picture is released
     bool opaque = true;           ///< every alpha is 255
 };
 

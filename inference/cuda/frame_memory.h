@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FrameMemory: one picture and what is found out about it, in one piece of device memory. A value that shares the
-// memory; any thread.
+// FrameMemory: the flag, the guided-filter coefficients and the pixels of one picture, in one block of device memory. A
+// value that shares the block; any thread.
 #pragma once
 
 #include <memory>
@@ -40,7 +40,7 @@ public:
     [[nodiscard]] int* nonFinite() const { return memory_->as<int>(); }
 
 private:
-    static constexpr std::size_t kFlagBytes = 256;  // so that what follows is aligned
+    static constexpr std::size_t kFlagBytes = 256;  // keeps the planes aligned
     static Size gridOf(Size size) { return shrunkTo(size, kGuidedLongestSide); }
     static std::size_t planeBytes(Size grid) {
         return grid.pixels() * sizeof(float4) * device::GuidedCoefficients::kPlanes;

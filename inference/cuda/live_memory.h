@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LiveMemory: what the mattes of a source's frames hand on from one to the next, whichever slot each is in: a frame
-// judges and filters its matte only when the one before has. One thread at a time; belongs to the device that was
-// current when it was made.
+// LiveMemory: the state that a source's mattes carry from frame to frame, across slots: each frame judges and filters
+// its matte after the previous frame has. One thread at a time; belongs to the device that was current at its
+// construction.
 //
 //     live.prepare(size, isFiltered(params), stream);   // before each frame's matte
 #pragma once
@@ -13,8 +13,8 @@ namespace matte {
 
 class LiveMemory {
 public:
-    /// For mattes of `size`. What is remembered of another size, from before reset() or, of filtering, from before a
-    /// frame that was not `filtered` goes, in the stream's order.
+    /// Prepares for a matte of `size`. Enqueues the clearing of history that no longer applies: after a change of size,
+    /// after reset(), and, for the filters, after a frame that was not `filtered`.
     void prepare(Size size, bool filtered, cudaStream_t stream) {
         if (!(temporal_.size == size)) allocate(size);
         if (!filtered) newMattes_ = true;
@@ -30,16 +30,16 @@ public:
         passed_.record(stream);
         newSource_ = newSize_ = false;
     }
-    /// What the filters remember of earlier mattes goes.
+    /// Clears the filters' history.
     void drop() { newMattes_ = true; }
-    /// Another source begins.
+    /// Clears all history, for a new source.
     void reset() { newSource_ = newMattes_ = true; }
 
     [[nodiscard]] const device::GuardMemory& guard() const { return guard_; }
     [[nodiscard]] const device::TemporalMemory& temporal() const { return temporal_; }
-    /// Recorded behind each frame's judging and filtering.
+    /// To be recorded after each frame's judging and filtering.
     [[nodiscard]] const Event& passed() const { return passed_; }
-    /// Changes with the memory's place.
+    /// Changes whenever the memory is reallocated.
     [[nodiscard]] unsigned version() const { return version_; }
 
 private:

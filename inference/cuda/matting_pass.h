@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MattingPass: from a picture on the device to its matte and colours: the network's input, the network, the refinement,
-// and what stands behind, blurred. run(), blur() and wrap() enqueue kernels and return; the others may wait for the
-// device. One thread at a time, one stream; belongs to the device that was current when it was made.
+// MattingPass: computes the matte and colours of a picture on the device: the network's input, the network, the guided
+// filter, background blur and light wrap. run(), blur() and wrap() enqueue kernels and return; the others may wait for
+// the device. One thread at a time, one stream; belongs to the device that was current at its construction.
 //
 //     pass.prepare(size, unet.inputSize(size));
 //     pass.run(frame, {.nonFinite = &flag}, stream, stages);
@@ -18,33 +18,33 @@ class MattingPass {
 public:
     MattingPass(std::shared_ptr<const CudaWeights> weights, CudaNetwork::Choose choose);
 
-    /// For pictures of the size `picture`, which the network gets at `input`. `filtered`: run() is to filter the matte.
-    /// Allocates and waits where sizes are new.
+    /// Prepares for pictures of size `picture` and a network input of size `input`. `filtered`: run() will filter the
+    /// matte. Allocates and waits only for new sizes.
     void prepare(Size picture, Size input, bool filtered = false);
-    /// Changes whenever a graph that was recorded before would use memory that is gone.
+    /// Changes whenever memory used by earlier recorded graphs is reallocated.
     [[nodiscard]] unsigned version() const { return version_; }
 
     struct Run {
         int* nonFinite = nullptr;                ///< NonFiniteFlag::onHost
-        LayerClock* layers = nullptr;            ///< when not null, times each layer, which then don't overlap
-        const LiveMemory* live = nullptr;        ///< of a live frame, whose matte is judged
-        bool filtered = false;                   ///< and filtered as `params` says
+        LayerClock* layers = nullptr;            ///< if not null, times the layers, which then don't overlap
+        const LiveMemory* live = nullptr;        ///< for live frames: applies the matte guard
+        bool filtered = false;                   ///< for live frames: applies the filters, as `params` says
         const ResolvedParams* params = nullptr;  ///< in device memory
     };
-    /// Fills frame.guided(), all but `blurred` and `wrap`, from frame.picture().
+    /// Computes frame.guided(), except `blurred` and `wrap`, from frame.picture().
     void run(const FrameMemory& frame, const Run& how, cudaStream_t stream, StageClock& stages);
-    /// For stills, after run(). The network's matte of what it saw last. Waits for it.
+    /// For stills, after run(): the network's last matte. Waits.
     [[nodiscard]] Planes matte(cudaStream_t stream) const;
-    /// The network's matte of a picture, or of part of one, alone: seen at `input`. Allocates, and waits for it.
+    /// Only the network's matte of a picture or part of one, at the input size `input`. Allocates and waits.
     Planes networkMatte(const device::Source& part, Size input, cudaStream_t stream);
-    /// Fills frame.guided() as run() does, but from `matte` [h, w, 1] instead of the network's. Allocates, and waits
-    /// for it.
+    /// Computes frame.guided() as run() does, but from `matte` [h, w, 1] in place of the network's. Allocates and
+    /// waits.
     void refine(const FrameMemory& frame, const Planes& matte, cudaStream_t stream);
 
-    /// Fills guided.blurred; `params` lies in device memory.
+    /// Computes guided.blurred; `params` lies in device memory.
     void blur(const device::GuidedCoefficients& guided, const ResolvedParams* params, cudaStream_t stream);
 
-    /// Fills guided.wrap for a frame of `size` over `plate`.
+    /// Computes guided.wrap for a frame of `size` over `plate`; `params` and `plate` lie in device memory.
     void wrap(const device::GuidedCoefficients& guided,
               const ResolvedParams* params,
               const std::uint8_t* plate,
@@ -71,7 +71,7 @@ private:
     CudaNetwork network_;
     device::Resampling toInput_, toGrid_, fromInput_;
     DeviceBuffer scratch_, filtering_;
-    Stream side_;  ///< what need not wait for the network
+    Stream side_;  ///< work that is independent of the network
     Event forked_{Event::Kind::order}, joined_{Event::Kind::order};
     unsigned version_ = 0;
 };

@@ -201,7 +201,7 @@ Output Slot::finish(const std::shared_ptr<Readback>& readback) {
 }
 
 void Slot::drop() {
-    (void)cudaStreamSynchronize(stream_.get());  // an error of what is dropped is nobody's any more
+    (void)cudaStreamSynchronize(stream_.get());  // errors of a dropped frame are ignored
     cudaGetLastError();
     frame_ = {};
     out_.reset();

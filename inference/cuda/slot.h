@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slot: what the GPU needs for one picture at a time: a stream, the network's activations, a background, and for live
-// frames a graph. Two slots let the upload of one frame run beside the computing of another. cutOut(), composite(),
-// renderMatte() and start() enqueue and return, but wait where memory for a new size is needed; refineRegion(), wait(),
-// finish() and drop() wait. One thread at a time; belongs to the device that was current when it was made.
+// Slot: the GPU resources for one picture at a time: a stream, the network's activations, a background plate and, for
+// live frames, a CUDA graph. Two slots overlap the upload of one frame with the computation of another. cutOut(),
+// composite(), renderMatte() and start() enqueue and return, unless a new size needs memory; refineRegion(), wait(),
+// finish() and drop() wait. One thread at a time; belongs to the device that was current at its construction.
 //
 //     slot.start(frame, params, settings, pictures.take(bytes));
 //     Output output = slot.finish(readback);
@@ -21,45 +21,45 @@ class Slot {
 public:
     Slot(std::shared_ptr<const CudaWeights> weights, CudaNetwork::Choose choose, CudaFault fault);
 
-    /// For stills of `picture` pixels, seen by the network at `input`.
+    /// Prepares for stills of size `picture` and a network input of size `input`.
     void prepare(Size picture, Size input);
-    /// A still: upload, network, refinement. wait() for it before `cutout` is used.
+    /// Cuts out a still: upload, network, refinement. Call wait() before using `cutout`.
     void cutOut(const CudaCutout& cutout, const std::stop_token& stop);
-    /// After wait() for a still: people who are far away are looked at once more; whether there were any. Waits. When
-    /// it throws CudaError for want of memory, `cutout` is as it was.
+    /// After cutOut() and wait(): runs the second pass on distant people; returns whether there were any. Waits. If it
+    /// throws CudaError for lack of memory, `cutout` is unchanged.
     bool refineRegion(const CudaCutout& cutout, const std::stop_token& stop);
-    /// A still over its new background, or its matte alone.
+    /// Renders a still over its new background, or its matte.
     void composite(CudaCutout& cutout, const CompositeParams& params, Size size, const PictureMemory& out);
     void renderMatte(CudaCutout& cutout, const CompositeParams& params, Size size, const PictureMemory& out);
-    /// Appends how long the steps since the last cutOut(), composite() or renderMatte() took.
+    /// Waits for the last cutOut(), composite() or renderMatte() and appends its times.
     void wait(StageTimes& times) const;
-    /// Of the last picture. After wait() or finish().
+    /// The last picture's; after wait() or finish().
     [[nodiscard]] MatteFault matteFault() const { return MatteFault(control().nonFinite); }
 
     struct FrameSettings {
-        Size input;                  ///< of the network
+        Size input;                  ///< size of the network's input
         LiveMemory* live = nullptr;  ///< of the source
-        bool timeLayers = false;     ///< and stages
+        bool timeLayers = false;     ///< times layers and stages
     };
-    /// A live frame from its upload to its composite in `out`. The slot is idle before.
+    /// Enqueues a live frame, from its upload to its composite in `out`. The slot must be idle.
     void start(const Frame& frame,
                const CompositeParams& params,
                const FrameSettings& settings,
                std::shared_ptr<const PictureMemory> out);
     /// Waits for the frame.
     Output finish(const std::shared_ptr<Readback>& readback);
-    /// Waits and forgets the frame, whatever became of it.
+    /// Waits and discards the frame, even if it failed.
     void drop();
 
     [[nodiscard]] const CudaNetwork& network() const { return pass_.network(); }
 
 private:
-    /// What the host says and hears in page-locked memory.
+    /// Data exchanged with the device through page-locked memory.
     struct Control {
         ResolvedParams params;
         int nonFinite = 0;
     };
-    /// What a recorded graph is good for.
+    /// The conditions under which a recorded graph is valid.
     struct Recording {
         Size size;
         PixelFormat format = PixelFormat::rgba8;
@@ -78,7 +78,7 @@ private:
               const CompositeParams& params,
               const PictureMemory& out);
 
-    Stream stream_;  // first, so that it goes last
+    Stream stream_;  // first, so that it is destroyed last
     CudaFault fault_;
     MattingPass pass_;
     Plate plate_;
@@ -91,9 +91,9 @@ private:
     // Live frames:
     FrameMemory memory_;
     Recording recorded_;
-    bool warm_ = false;         ///< what is to be recorded has run once
-    Graph plain_, timed_;       ///< of recorded_
-    std::vector<Stage> marks_;  ///< the stages that timed_ marks
+    bool warm_ = false;         ///< the work to record has run once
+    Graph plain_, timed_;       ///< for recorded_
+    std::vector<Stage> marks_;  ///< stages marked by timed_
     Event begin_, done_{Event::Kind::asleep};
     Frame frame_;
     std::shared_ptr<const PictureMemory> out_;

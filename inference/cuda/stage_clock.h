@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// StreamClock: times what happens on a stream with events at the borders, also inside a graph; does nothing when it is
-// off. StageClock's marks are stages, LayerClock's the numbers of layers. One thread at a time.
+// StreamClock: times consecutive parts of a stream's work with CUDA events, also inside a graph; does nothing when off.
+// StageClock's marks are stages, LayerClock's are layer indices. One thread at a time.
 //
 //     clock.start(stream, true);
 //     …                               // enqueue the stage
@@ -25,22 +25,22 @@ public:
         marks_.clear();
         if (on_) record(stream);
     }
-    /// Ends what began at the call before.
+    /// Ends the part that began at the previous call and labels it `mark`.
     void mark(Mark mark, cudaStream_t stream) {
         if (!on_) return;
         marks_.push_back(mark);
         record(stream);
     }
     [[nodiscard]] std::size_t marks() const { return marks_.size(); }
-    /// What was marked from the mark `first` on.
+    /// The marks from index `first` on.
     [[nodiscard]] std::vector<Mark> marksFrom(std::size_t first) const {
         return {marks_.begin() + std::ptrdiff_t(first), marks_.end()};
     }
-    /// Instead of the same calls of mark(): a graph was launched that makes them.
+    /// Replaces the same calls of mark() when the launch of a graph makes them.
     void repeat(const std::vector<Mark>& marks) {
         if (on_) marks_.insert(marks_.end(), marks.begin(), marks.end());
     }
-    /// Calls found(mark, milliseconds) for what was marked since start(). The stream has been waited for.
+    /// Calls found(mark, milliseconds) for each mark since start(). Synchronise the stream first.
     template <typename Found>
     void read(const Found& found) const {
         for (std::size_t i = 0; i < marks_.size(); ++i) found(marks_[i], double(borders_[i + 1].msSince(borders_[i])));
@@ -54,7 +54,7 @@ private:
 
     bool on_ = false;
     std::vector<Mark> marks_;
-    std::deque<Event> borders_;  ///< one more than marks
+    std::deque<Event> borders_;  ///< one more than marks_
 };
 using StageClock = StreamClock<Stage>;
 using LayerClock = StreamClock<int>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FailoverPhotoEngine: goes on with a second engine when the device of the first fails, so that no photo is lost: what
-// a lost device held is cut out again from its source, also when a finished photo is asked for only then. See engine.h
-// for the rules.
+// FailoverPhotoEngine: continues on a second engine when the first one's device fails. Cut-outs on the lost device are
+// computed again from their sources, and so are finished pictures that are fetched only later. See engine.h for the
+// rules.
 #pragma once
 
 #include "inference/engine/standby_engine.h"
@@ -11,14 +11,14 @@ namespace matte {
 class FailoverPhotoEngine final : public PhotoEngine {
 public:
     using MakeEngine = StandbyEngine::Make;
-    /// `second` is made when it is first needed.
+    /// `second` is called when the second engine is first needed.
     FailoverPhotoEngine(std::unique_ptr<PhotoEngine> first, MakeEngine second);
 
-    /// With the first engine, or, where making it throws DeviceFailure, the second alone.
+    /// If creating the first engine throws DeviceFailure, returns the second one.
     static std::unique_ptr<PhotoEngine> create(const std::function<std::unique_ptr<PhotoEngine>()>& first,
                                                MakeEngine second);
 
-    /// Of the engine that the next picture goes to.
+    /// About the engine for the next picture.
     [[nodiscard]] EngineInfo info() const override;
     std::shared_ptr<Cutout> cutOut(std::shared_ptr<const Image> source, std::stop_token stop) override;
     Output composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) override;
@@ -31,7 +31,7 @@ private:
 
     std::unique_ptr<PhotoEngine> first_;
     std::shared_ptr<StandbyEngine> second_;
-    std::string warning_;  ///< the last failure of the first engine's device
+    std::string warning_;  ///< the first engine's last device failure
 };
 
 }  // namespace matte

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LiveQueue: the frames under way in a live engine, and the only place that keeps them. When the engine's device fails,
-// the standby engine is made and they are begun again there, so that no frame is lost. One thread at a time.
+// LiveQueue: the queue of frames under way in a live engine. When the engine's device fails, it creates the standby
+// engine and submits them again there, so that no frame is lost. One thread at a time.
 //
 //     LiveQueue<Clock::time_point> queue(createLiveEngines(network, options));
 //     if (!queue.isFull()) queue.submit(frame, params, Clock::now());
@@ -20,26 +20,26 @@
 
 namespace matte {
 
-/// Chooses other engines that take the place of the usual ones, for as long as they work. Called between two frames.
+/// Substitutes other engines for the usual ones, as long as they work. Called between two frames.
 class EngineSelector {
 public:
     virtual ~EngineSelector() = default;
     EngineSelector(const EngineSelector&) = delete;
     EngineSelector& operator=(const EngineSelector&) = delete;
 
-    /// Before a frame of `picture` pixels begins, and with 0x0 once before the first: the engine that frames go to from
-    /// now on, null for the usual one, which is `usual`; nothing while all stays as it is.
+    /// Called before each frame, of `picture` pixels, and once with 0x0 before the first. Returns the engine for the
+    /// following frames, null for the usual one, `usual`, or nothing for no change.
     virtual std::optional<std::unique_ptr<LiveEngine>> next(Size picture, const LiveEngine& usual) = 0;
-    /// The engine that it gave failed at a frame, with `sentence`, or gave the frame up (empty): the usual ones go on.
+    /// The selected engine failed with `sentence`, or cancelled a frame (empty); the usual engines continue.
     virtual void failed(const std::string& sentence) = 0;
-    /// For EngineInfo::warnings; empty when there is none.
+    /// A warning for EngineInfo::warnings, or empty.
     [[nodiscard]] virtual std::string problem() const = 0;
 
 protected:
     EngineSelector() = default;
 };
 
-/// What live frames run on.
+/// The engines for live frames.
 struct LiveEngines {
     using Make = std::function<std::unique_ptr<LiveEngine>(const std::string& reason)>;
     LiveEngines() = default;
@@ -47,7 +47,7 @@ struct LiveEngines {
     LiveEngines(std::unique_ptr<Made> engine, Make standby = {})  // NOLINT(google-explicit-constructor)
         : first(std::move(engine)), makeStandby(std::move(standby)) {}
 
-    /// The first engine with the second for standby, or, where making it throws DeviceFailure, the second alone.
+    /// The first engine with the second as standby; only the second if creating the first throws DeviceFailure.
     static LiveEngines create(const std::function<std::unique_ptr<LiveEngine>()>& first, Make second) {
         try {
             return {first(), second};
@@ -57,20 +57,20 @@ struct LiveEngines {
     }
 
     std::unique_ptr<LiveEngine> first;
-    /// Makes the one that goes on when the device of the first fails, for `reason`; empty: none does.
+    /// Creates the standby engine when the first one's device fails; `reason` says why. Empty: no standby.
     Make makeStandby;
-    std::unique_ptr<EngineSelector> selector;  ///< null: these are the only ones
+    std::unique_ptr<EngineSelector> selector;  ///< null: no substitutes
 };
 using MakeLiveEngines = std::function<LiveEngines()>;
 
-/// Which engine the next frame goes to: the one that was selected, the first, or the standby.
+/// Decides which engine gets the next frame: the selected one, the first, or the standby.
 class LiveFailover {
 public:
     explicit LiveFailover(LiveEngines engines) : engines_(std::move(engines)) {}
 
-    /// Counts how often frames began to go to another engine.
+    /// Number of changes of engine so far.
     [[nodiscard]] int changes() const { return changes_; }
-    /// Of the engine that the next frame goes to.
+    /// About the engine for the next frame.
     [[nodiscard]] EngineInfo info() const {
         EngineInfo info = usual().info();
         if (onStandby()) {
@@ -106,7 +106,7 @@ protected:
 
     [[nodiscard]] LiveEngine& current() const { return selected_ ? *selected_ : usual(); }
 
-    /// Follows the selector: what is under way in the engine before is begun again in the next.
+    /// Asks the selector; on a change, frames under way start again on the new engine.
     void select(Size picture) {
         if (!engines_.selector) return;
         auto next = engines_.selector->next(picture, usual());
@@ -117,8 +117,8 @@ protected:
         change();
     }
 
-    /// What `work` does with the engine; with the next one when that fails at it, after beginAgain(). Throws
-    /// DeviceFailure where there is no standby, and what making it throws.
+    /// Returns `work(engine)`; if that fails, calls beginAgain() and repeats it with the next engine. Throws
+    /// DeviceFailure when there is no standby, and whatever creating it throws.
     template <typename Work>
     std::invoke_result_t<const Work&, LiveEngine&> run(const Work& work) {
         if (selected_) {
@@ -140,10 +140,10 @@ protected:
         return work(*standby_);
     }
 
-    /// To the standby: for good when the device is lost, until another source begins when it was full for a frame.
+    /// Changes to the standby: permanently when the device is lost, until the next source when it only lacked memory.
     void failOver(const DeviceFailure& failure) {
         if (onStandby() || !engines_.makeStandby) throw DeviceFailure(failure);
-        if (!standby_) standby_ = engines_.makeStandby(failure.what());  // should that fail too, all stays as it is
+        if (!standby_) standby_ = engines_.makeStandby(failure.what());  // if this throws, nothing has changed yet
         if (failure.lasting) {
             engines_.first.reset();
         } else {
@@ -166,7 +166,7 @@ protected:
     }
 
 private:
-    /// Nothing is under way in the engine that frames go to now.
+    /// Called when the engine has changed: no frame is under way in the new one.
     virtual void beginAgain() = 0;
     [[nodiscard]] LiveEngine& usual() const { return onStandby() ? *standby_ : *engines_.first; }
     void change() {
@@ -183,12 +183,12 @@ private:
     LiveEngines engines_;
     std::unique_ptr<LiveEngine> standby_, selected_;
     bool skipsFirst_ = false;
-    std::string problem_;  ///< the last failure of the first engine's device
+    std::string problem_;  ///< the first engine's last device failure
     bool timeLayers_ = false;
     int changes_ = 0;
 };
 
-/// `Tag` is what goes with each frame.
+/// `Tag` is the caller's data for each frame.
 template <typename Tag>
 class LiveQueue final : public LiveFailover {
 public:
@@ -206,9 +206,9 @@ public:
 
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
     [[nodiscard]] bool isEmpty() const { return entries_.empty(); }
-    /// As many frames as there are slots are under way, or more: the standby may have fewer.
+    /// Whether all slots are in use. There may be more frames than slots: the standby may have fewer.
     [[nodiscard]] bool isFull() const { return size() >= std::size_t(slots()); }
-    /// The oldest. Not when it is empty.
+    /// The oldest frame. Requires a non-empty queue.
     [[nodiscard]] const Entry& front() const { return entries_.front(); }
 
     void submit(Frame frame, CompositeParams params, Tag tag) {
@@ -216,7 +216,7 @@ public:
         entries_.push_back({std::move(frame), std::move(params), std::move(tag)});
         start();
     }
-    /// The oldest frame's output; waits for it. Not when it is empty. The frame stays under way when this throws.
+    /// Waits for the oldest frame's output. Requires a non-empty queue. If it throws, the frame stays in the queue.
     Taken take() {
         Output output = run([this](LiveEngine& engine) {
             startIn(engine);
@@ -227,7 +227,7 @@ public:
         entries_.pop_front();
         return taken;
     }
-    /// `taken` again: its picture can't be fetched, because of `failure`.
+    /// Computes `taken` again on the standby, because `failure` prevents fetching its picture.
     Taken takeAgain(Taken taken, const DeviceFailure& failure) {
         failOver(failure);
         entries_.push_front(std::move(taken.entry));
@@ -252,7 +252,7 @@ private:
     void start() {
         run([this](LiveEngine& engine) { startIn(engine); });
     }
-    /// As many as the engine takes, in order.
+    /// Submits frames in order until the engine is full.
     void startIn(LiveEngine& engine) {
         while (started_ < entries_.size() && engine.submit(entries_[started_].frame, entries_[started_].params))
             ++started_;
@@ -264,7 +264,7 @@ private:
     }
 
     std::deque<Entry> entries_;
-    std::size_t started_ = 0;  ///< of these, how many the engine has
+    std::size_t started_ = 0;  ///< number of entries already submitted to the engine
 };
 
 }  // namespace matte

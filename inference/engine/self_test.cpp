@@ -11,13 +11,13 @@
 namespace matte {
 namespace {
 
-/// Small, so that starting an engine takes less than a tenth of a second longer. Of 60 flipped exponent bits of
-/// portrait-lite, 50 spoil a photo's matte: this size shows 48 of them, 192x128 only 46, and each all that show a room.
+/// Small, so that the test adds less than 0.1 s to an engine's start. Of 60 flipped exponent bits of portrait-lite, 50
+/// damage a photo's matte: this size detects 48 of them, 192x128 only 46; both detect all that show the room.
 constexpr Size kPicture{256, 192};
-/// Of a cell, in levels of 255: bf16 moves none by more than 1, and f16 is finer; a flipped bit that matters moves some
-/// by far more.
+/// Of a cell, in levels of 255: bf16 changes none by more than 1, and f16 is more exact; a harmful flipped bit changes
+/// some by far more.
 constexpr int kTolerance = 12;
-/// The mean of alpha from which on an empty room is shown. A network that was never trained is unsure everywhere.
+/// Mean alpha above which an empty room counts as shown. An untrained network is uncertain everywhere.
 constexpr double kNearlyAll = 0.9;
 
 Image personIn(Size size) {

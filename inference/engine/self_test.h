@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The self-test that every network has to pass on its engine before that shows anything: a model file, or a computer,
-// that is damaged may well give a matte that is finite and shows the whole room. A model that says what it makes of the
-// test picture, a drawn person, has to do so; any other must not take an empty room for a person. Any thread.
+// The self-test that each network must pass on its engine before anything is shown: a damaged model file or faulty
+// hardware may give a finite matte that shows the whole room. A model with a known answer must reproduce it on the test
+// picture, a drawn person; any other model must not find a person in an empty room. Any thread.
 //
 //     const std::string problem = selfTest(unet, [&](const Image& picture) { return network.matteOf(picture); });
 #pragma once
@@ -14,14 +14,14 @@
 
 namespace matte {
 
-/// Alpha [h, w, 1] as the network gives it for a picture (bgr8) whose size is that of its input.
+/// Runs the network on a picture (bgr8) of its input's size: alpha [h, w, 1].
 using MatteOf = std::function<Planes(const Image& picture)>;
 
-/// What is wrong, as a sentence without its subject's name and its end ("it takes …"); empty when nothing is. Throws
-/// what `matteOf` does. Runs the network once.
+/// The problem as a clause about the model, without a full stop ("it takes …"); empty when the test passes. Runs the
+/// network once. Throws what `matteOf` throws.
 std::string selfTest(const UNet& unet, const MatteOf& matteOf);
 
-/// What the model's file is to say, if `matteOf` is right.
+/// The known answer to record in the model file, from a `matteOf` known to be correct.
 KnownAnswer answerOf(const UNet& unet, const MatteOf& matteOf);
 
 }  // namespace matte

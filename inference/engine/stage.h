@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages of a picture's way through an engine, and how long each took. Every backend reports the same stages; a
-// program adds its own reading and writing. Any thread.
+// The processing stages of a picture and their times. Every backend reports the same stages; programs add decode,
+// download and encode. Any thread.
 //
 //     { const StageTimer timer(output.times, Stage::blur); blur(); }
 #pragma once
@@ -14,29 +14,29 @@
 namespace matte {
 
 enum class Stage : std::uint8_t {
-    decode,           ///< the file, by the program
-    prepare,          ///< once a size: memory, and the network for its input
-    upload,           ///< to the GPU
-    preprocess,       ///< the picture as the network's input
+    decode,           ///< decoding the file, by the program
+    prepare,          ///< allocation and the network's setup, once per size
+    upload,           ///< copy to the GPU
+    preprocess,       ///< the picture to the network's input
     network,          ///< the first pass
     secondPass,       ///< photos: matting/two_pass_refinement.h
-    componentFilter,  ///< live: the guard, and without small regions and other people
+    componentFilter,  ///< live: matte guard and component filter
     temporalFilter,   ///< live
-    refine,           ///< the guided filter
-    foreground,       ///< both sides' local colours
-    plate,            ///< the background picture laid into the frame
-    blur,             ///< the background
-    lightWrap,        ///< the new background's light on the person
+    refine,           ///< guided filter
+    foreground,       ///< local colours of foreground and background
+    plate,            ///< fitting the background picture to the frame
+    blur,             ///< background blur
+    lightWrap,        ///< light wrap's blurred background
     composite,
-    matte,     ///< the matte alone, in place of the composite
-    compare,   ///< live: a baseline's matte with the product's
-    download,  ///< from the GPU, by the program
-    encode,    ///< the file, by the program
-    total,     ///< all of it, where it is not timed by stages
+    matte,     ///< the matte, in place of the composite
+    compare,   ///< live: comparing a baseline's matte with the product's
+    download,  ///< copy from the GPU, by the program
+    encode,    ///< encoding the file, by the program
+    total,     ///< the whole, if single stages are not timed
 };
 constexpr std::size_t kStages = std::size_t(Stage::total) + 1;
 
-/// As people read it, and as it is written into files.
+/// The stage's name, for display and in files.
 constexpr const char* stageName(Stage stage) {
     constexpr std::array<const char*, kStages> kNames{
         "decode",          "prepare", "upload",     "preprocess", "network", "second pass", "component filter",
@@ -52,7 +52,7 @@ struct StageTime {
 };
 using StageTimes = std::vector<StageTime>;
 
-/// Appends its own life to a list of times.
+/// Appends the time from its construction to its destruction to a list.
 class StageTimer {
 public:
     StageTimer(StageTimes& times, Stage stage) : times_(times), stage_(stage) {}

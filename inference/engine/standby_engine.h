@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// StandbyEngine: a photo engine that is made when it is first needed, for one caller at a time: the thread that runs
-// the engines, and a picture of a lost device, which is made again where somebody asks for it. Any thread.
+// StandbyEngine: a photo engine that is created when it is first needed, and used under a lock: by the thread that runs
+// the engines, and by pictures of a lost device, which are computed again on the thread that fetches them. Any thread.
 //
 //     StandbyEngine standby(createCpu);
 //     auto cutout = standby.with("The GPU is lost.", [&](PhotoEngine& engine) { return engine.cutOut(photo); });
@@ -18,27 +18,27 @@ namespace matte {
 
 class StandbyEngine {
 public:
-    /// `reason` is why no other engine is used.
+    /// `reason`: why the standby is needed.
     using Make = std::function<std::unique_ptr<PhotoEngine>(const std::string& reason)>;
     explicit StandbyEngine(Make make) : make_(std::move(make)) {}
 
-    /// Makes it, for `reason`, if there is none.
+    /// Creates the engine if there is none yet.
     void make(const std::string& reason) {
         const std::scoped_lock lock(mutex_);
         makeOnce(reason);
     }
-    /// The other engine is gone for good, because of `reason`.
+    /// Records that the first engine is lost permanently, because of `reason`.
     void takeOver(const std::string& reason) {
         const std::scoped_lock lock(mutex_);
         makeOnce(reason);
         if (!takenOver_) takenOver_ = reason;
     }
-    /// Why it took over; empty while the other engine is not known to be gone.
+    /// The reason given to takeOver(); empty before.
     [[nodiscard]] std::optional<std::string> takenOver() const {
         const std::scoped_lock lock(mutex_);
         return takenOver_;
     }
-    /// What `work` does with the engine, which is made for `reason` if there is none.
+    /// Returns `work(engine)`; creates the engine first if there is none yet.
     template <typename Work>
     auto with(const std::string& reason, const Work& work) {
         const std::scoped_lock lock(mutex_);
@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    /// With the lock held.
+    /// Requires the lock.
     void makeOnce(const std::string& reason) {
         if (!engine_) engine_ = make_(reason);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ComponentFilter: removes small regions and other people from a live matte, at the network's size. Connected
-// components are labelled by union-find; each pixel of their soft surroundings goes with the nearer component. Holes
-// are left. The formulas are in pixel_math.h. One thread at a time; no memory is allocated while the size stays.
+// ComponentFilter: removes small regions and other people from a live matte, at the network's size. Labels connected
+// components by union-find; each pixel of their soft margins follows the nearer component. Does not fill holes. The
+// formulas are in pixel_math.h. One thread at a time; allocates only when the size changes.
 //
 //     components.keep(params.removeSmallRegions, params.nearestOnly, matte);
 #pragma once
@@ -15,10 +15,9 @@ namespace matte {
 
 class ComponentFilter {
 public:
-    /// Another source begins: nobody has stayed before.
+    /// For a new source: clears the history.
     void reset() { kept_.clear(); }
-    /// `matte` [h, w, 1] in place: without the components that are small regions, and with only the component that
-    /// takes the most room.
+    /// Filters `matte` [h, w, 1] in place: removes small regions, or all but the most prominent component, or both.
     void keep(bool removeSmallRegions, bool nearestOnly, Planes& matte);
 
 private:
@@ -31,10 +30,10 @@ private:
     void fade(Planes& matte);
 
     Size size_;
-    std::vector<int> parents_;        ///< [h, w]: a pixel of the same part, or -1
-    std::vector<Part> parts_;         ///< [h, w], at each part's root
-    std::vector<std::uint8_t> kept_;  ///< [h, w]: whether it stayed in the frame before
-    std::vector<std::uint8_t> near_;  ///< [h, w, 2]: distances within the row to what stays and what goes
+    std::vector<int> parents_;        ///< [h, w]: union-find parent, or -1 outside all components
+    std::vector<Part> parts_;         ///< [h, w]: valid at each component's root
+    std::vector<std::uint8_t> kept_;  ///< [h, w]: whether the pixel was kept in the previous frame
+    std::vector<std::uint8_t> near_;  ///< [h, w, 2]: distances within the row to kept and to removed components
 };
 
 }  // namespace matte

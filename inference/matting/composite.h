@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last step on the CPU: every pixel's alpha and colour from the coefficients, mixed in linear light. Any thread.
+// The composite on the CPU: each pixel's alpha and colour from the guided-filter coefficients, mixed in linear light.
+// Any thread.
 #pragma once
 
 #include <stop_token>
@@ -12,35 +13,34 @@
 
 namespace matte {
 
-/// Composites frame after frame: what it needs is kept while the sizes and the person's place stay. One thread at a
-/// time.
+/// Keeps its tables and buffers while sizes and subject transform stay the same. One thread at a time.
 class Compositor {
 public:
-    /// `source` (any format but gray8) over its new background -> `out`, rgba8 of the same size. `guided` is
-    /// [h, w, guided::kChannels] as in guided_filter.h; `plate` is the background picture at the source's size for
-    /// Kind::image, else null. Throws Cancelled.
+    /// Composites `source` (any format but gray8) over its new background into `out`, rgba8 of the same size. `guided`:
+    /// [h, w, guided::kChannels] as in guided_filter.h. `plate`: for Kind::image the background picture at the source's
+    /// size, else null. Throws Cancelled.
     void over(const ImageView& source,
               const Planes& guided,
               const ResolvedParams& params,
               const Image* plate,
               const std::stop_token& stop,
               Image& out);
-    /// The matte alone at `source`'s size, gray8, where the camera saw it. Throws Cancelled.
+    /// The matte at `source`'s size, gray8, without the subject transform. Throws Cancelled.
     void matte(
         const ImageView& source, const Planes& guided, const Edge& edge, const std::stop_token& stop, Image& out);
 
-    /// Where a pixel lies between the coefficients' points along one axis.
+    /// Linear interpolation of a pixel between two points of the coefficients' grid along one axis.
     struct Tap {
         int first = 0, second = 0;
         float amount = 0;
     };
 
 private:
-    /// What one thread works with.
+    /// One thread's row buffers.
     struct Worker {
-        std::vector<float> guided;       ///< a row of the coefficients, where the person stands
-        std::vector<float> room;         ///< and one as the camera saw it
-        std::vector<std::uint8_t> rgba;  ///< a row of the picture
+        std::vector<float> guided;       ///< coefficients with the subject transform
+        std::vector<float> room;         ///< coefficients without it, for the blurred room
+        std::vector<std::uint8_t> rgba;  ///< the source picture
         PlacedRows placed;
     };
     void prepare(Size points, Size picture, const InverseMapping& mapping);
@@ -53,7 +53,7 @@ private:
 
     Size points_, picture_;
     InverseMapping mapping_;
-    bool asSeen_ = true, isMoved_ = false;  ///< isMoved_: more than mirrored
+    bool asSeen_ = true, isMoved_ = false;  ///< asSeen_: no transform; isMoved_: more than mirrored
     std::vector<Tap> across_, down_, roomAcross_, roomDown_;
     std::vector<Worker> workers_;
     Trimap trimap_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last step for one pixel, one definition for every backend: alpha and colours from the coefficients, mixed in
-// linear light. Host and device; any thread.
+// The composite of one pixel, defined once for every backend: alpha and colours from the guided-filter coefficients,
+// mixed in linear light. Host and device; any thread.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace matte {
 
-/// sRGB-encoded, straight alpha; 4 bytes at a multiple of 4.
+/// sRGB-encoded, straight alpha; 4-byte aligned.
 struct alignas(4) Rgba {
     std::uint8_t r = 0, g = 0, b = 0, a = 0;
 };
 
-/// Alpha, 0 to 1, of a pixel from its point's coefficients, {r, g, b, 1}: the guided filter's linear model.
+/// Alpha, 0 to 1, by the guided filter's linear model: the coefficients' dot product with (r, g, b, 1).
 template <typename Coefficients>
 MATTE_HOST_DEVICE inline float guidedAlpha(const Coefficients& c, Rgba pixel) {
     constexpr float kScale = 1.0F / 255;
@@ -22,20 +22,20 @@ MATTE_HOST_DEVICE inline float guidedAlpha(const Coefficients& c, Rgba pixel) {
                      c.w);
 }
 
-/// A pixel of the matte alone: 255 is the person.
+/// A pixel of the matte: 255 is the person.
 MATTE_HOST_DEVICE inline std::uint8_t mattePixel(float found, Edge edge, Rgba pixel) {
     return std::uint8_t(shapeAlpha(found, edge) * float(pixel.a) + 0.5F);
 }
 
-/// `pixel`, as the camera saw it where the person stands, over its new background. `At` tells what belongs to it there,
-/// and is asked for no more than is needed:
-///   float alpha(Rgba)      guidedAlpha()
-///   Color foreground()     the person's local colour, linear light
-///   Color background()     and that of what was behind
-///   Color wrap()           the new background's light nearby
-///   Color behind()         what stands behind now; not for a transparent background
-///   Color linear(Rgba)     srgbToLinear() of each
-///   std::uint8_t encode(float)   linearToSrgb() of 0 to 1, cut to that and in 255 steps
+/// Composites `pixel`, a pixel of the (transformed) source, over its new background. `At` supplies the values at this
+/// pixel, in linear light, and is called only for those needed:
+///   float alpha(Rgba)            guidedAlpha()
+///   Color foreground()           local colour of the person
+///   Color background()           local colour of the old background
+///   Color wrap()                 light wrap
+///   Color behind()               the new background; not called when it is transparent
+///   Color linear(Rgba)           srgbToLinear() per channel
+///   std::uint8_t encode(float)   linearToSrgb(), clamped to 0 to 1, then scaled to 255
 template <typename At>
 MATTE_HOST_DEVICE inline Rgba compositePixel(const At& at, const ResolvedParams& params, Rgba pixel) {
     const float found = at.alpha(pixel), shown = shapeAlpha(found, params.edge);
@@ -47,7 +47,7 @@ MATTE_HOST_DEVICE inline Rgba compositePixel(const At& at, const ResolvedParams&
         light = at.wrap();
         lit = light.r + light.g + light.b > kNoLight;
     }
-    // Most pixels are wholly on one side, and those of the person stay as they were seen.
+    // Most pixels are fully on one side; those of the person keep the source's colour.
     if (alpha >= 1 && !lit) return {pixel.r, pixel.g, pixel.b, opacity};
     const Color behind = params.isTransparent() ? Color{} : at.behind();
     Color color = behind;

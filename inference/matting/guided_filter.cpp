@@ -123,7 +123,7 @@ void fitGuidedFilter(const Planes& guide, const Planes& alpha, Planes& guided, R
         const float *model = models.row(y), *wanted = target.row(y);
         float* out = guided.row(y);
         for (int x = 0; x < width; ++x, model += kModelStride, out += guided::kChannels) {
-            // Where colour does not explain the matte, the network's own word stands.
+            // Where colour does not explain the matte, keep the network's alpha.
             std::copy_n(model, 3, out);
             out[3] = model[3] + (1 - model[4]) * wanted[x];
         }

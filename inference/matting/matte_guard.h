@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatteGuard: whether a live matte may be shown. A network that goes wrong while it runs (a flipped bit, a kernel that
-// fails) may give a matte that is finite and covers the room. One that suddenly covers nearly everything is believed
-// only if the picture changed as much as that takes: somebody who comes so near that fast changes most of it. A plain
-// value, the same on the host and on the device. One source of frames, in their order.
+// MatteGuard: decides whether a live matte may be shown. A network that fails at run time (a flipped bit, a faulty
+// kernel) may give a finite matte that covers, and so shows, the whole room. A matte that suddenly covers nearly
+// everything is accepted only if the picture changed accordingly: a person who moves that close changes most of it. A
+// plain value, identical on host and device. For the frames of one source, in order.
 //
 //     const MatteFault fault = guard.judge(finite, coverage, change);
 #pragma once
@@ -15,33 +15,33 @@ namespace matte {
 enum class MatteFault : int { none = 0, notFinite, everything };
 
 struct MatteGuard {
-    /// Nearly everything: even a face that fills the frame leaves more than a twentieth in the corners.
+    /// Coverage that counts as nearly everything: even a face that fills the frame leaves over 5% in the corners.
     static constexpr float kNearlyAll = 0.95F;
-    /// Where people covered more than that, they are near, and the next step may be to fill the frame.
+    /// Above this coverage people are so close that they may fill the frame next.
     static constexpr float kNear = 0.7F;
-    /// What newly belongs to a person has changed by at least so much on average, of 1: about 25 of 255 levels. People
-    /// differ from rooms by more, and a camera's noise and somebody who talks and waves change a whole picture by a
-    /// tenth of what is asked where they covered half of it.
+    /// Minimum mean change of newly covered pixels, of 1: about 25 levels of 255. People differ more than that from
+    /// rooms. Camera noise, or a person who covers half of the picture and talks and waves, changes the picture by a
+    /// tenth of what is required.
     static constexpr float kContrast = 0.1F;
 
-    static constexpr float kSteps = 4096;  ///< of the difference of 1
+    static constexpr float kSteps = 4096;  ///< integer steps per unit of difference
 
-    int believed = 0;        ///< of `coverage`, how many are known
-    float coverage[2] = {};  ///< of the last two mattes that were believed, the newer first
-    float changeBefore = 0;  ///< of the frame before
+    int believed = 0;        ///< valid entries of `coverage`
+    float coverage[2] = {};  ///< of the last two accepted mattes, newer first
+    float changeBefore = 0;  ///< change of the previous frame
 
-    /// A change is added up in whole numbers, so that its sum does not depend on the order.
+    /// Differences are summed as integers, so that the sum does not depend on the order.
     MATTE_HOST_DEVICE static unsigned steps(float difference) { return unsigned(fabsf(difference) * kSteps); }
     MATTE_HOST_DEVICE static float meanOf(unsigned long long steps, unsigned long long values) {
         return float(double(steps) / double(values)) / kSteps;
     }
 
-    /// Of a frame: whether its matte is finite; the share of pixels that are a person's rather than not; the mean
-    /// absolute difference of the network's input (sRGB-encoded, 0 to 1) from the frame's before, 0 when there is none
-    /// of that size. The very first matte of a source is believed whatever it covers: somebody may sit that near, and
-    /// that the network is sound its self-test has shown.
+    /// Judges one frame. `finite`: whether its matte is; `covered`: share of pixels with alpha above a half; `change`:
+    /// mean absolute difference of the network's input (sRGB-encoded, 0 to 1) from the previous frame's, 0 if there is
+    /// none of that size. The first matte of a source is accepted at any coverage: a person may sit that close, and the
+    /// self-test has verified the network.
     MATTE_HOST_DEVICE MatteFault judge(bool finite, float covered, float change) {
-        const float changed = change + changeBefore;  // it is a matter of a frame or two
+        const float changed = change + changeBefore;  // a person may take two frames to fill the picture
         changeBefore = change;
         if (!finite) return MatteFault::notFinite;
         if (believed > 0 && covered > kNearlyAll) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads rows of a picture of any format as R, G, B, A bytes. Any thread.
+// Converts rows of any picture format to R, G, B, A bytes. Any thread.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,14 @@
 
 namespace matte {
 
-/// Row y of `source`, size.width pixels: where it lies when it is rgba8, else converted into `buffer`.
+/// Row y of `source`, size.width pixels: in place for rgba8, else converted into `buffer`.
 const std::uint8_t* rgbaRow(const ImageView& source, int y, std::uint8_t* buffer);
 
-/// Frames of a camera as rgba8, for several steps to read: memory is kept while the size stays. One frame at a time.
+/// Camera frames as rgba8, converted once for several steps; keeps its memory while the size stays the same. One frame
+/// at a time.
 class RgbaFrame {
 public:
-    /// `source` itself when it is rgba8, else what it was converted to, valid until the next call. All threads work.
+    /// `source` itself if it is rgba8, else the converted frame, valid until the next call. Uses parallel.h's threads.
     ImageView of(const ImageView& source);
 
 private:
@@ -25,13 +26,13 @@ private:
 /// Whether every pixel's alpha is 255.
 bool isOpaque(const std::uint8_t* rgba, int width);
 
-/// Rows of a picture as they are shown through `mapping`: sampled linearly, colours weighted by their
-/// alpha, and transparent where nothing was seen. One thread.
+/// Rows of a picture under a subject transform: linear interpolation, colours weighted by their alpha, transparent
+/// outside the picture. One thread.
 class PlacedRows {
 public:
-    /// Allocates where the picture's size is new.
+    /// Allocates only for a new size.
     void prepare(Size picture, const InverseMapping& mapping);
-    /// Row y of what is shown, valid until the next call.
+    /// Output row y, valid until the next call.
     const std::uint8_t* row(const ImageView& source, int y);
 
 private:
@@ -45,7 +46,7 @@ private:
 
     Size picture_;
     InverseMapping mapping_;
-    bool whole_ = false;  ///< every tap is one whole pixel
+    bool whole_ = false;  ///< every tap reads exactly one pixel
     std::vector<Tap> across_;
     std::vector<std::uint8_t> above_, below_, out_;
     std::vector<float> mixed_;  ///< premultiplied when not opaque_

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // TemporalFilter: a recursive, motion-adaptive filter of the live matte, between the network and the guided filter, at
-// the network's size. Where the blurred colour stayed as it was, alpha follows slowly, so that the network's flicker
-// averages out; where it changed, alpha follows at once, so that nothing trails; a faint rest where nobody is goes at
-// once, too. The reference colour follows at alpha's rate, so that slow motion adds up until it counts. The formulas
-// are in pixel_math.h. One thread at a time; no memory is allocated while the size stays.
+// the network's size. Where the blurred colour is constant, alpha follows slowly, which averages the network's flicker
+// out; where it changes, alpha follows at once, which avoids trails. Faint alpha where the network finds nobody drops
+// at once, too. The reference colour follows at the same rate as alpha, so that slow motion accumulates. The formulas
+// are in pixel_math.h. One thread at a time; allocates only when the size changes.
 //
 //     temporal.apply(picture, params.temporalSmoothing, matte);
 #pragma once
@@ -14,10 +14,10 @@ namespace matte {
 
 class TemporalFilter {
 public:
-    /// Another source begins.
+    /// For a new source: clears the history.
     void reset() { known_ = false; }
-    /// `matte` [h, w, 1] in place; `picture` [h, w, 3] is the network's input, sRGB-encoded, 0 to 1. The first frame,
-    /// and the first of another size, stays as it is, and so do all with a temporal smoothing of 0.
+    /// Filters `matte` [h, w, 1] in place; `picture` [h, w, 3] is the network's input, sRGB-encoded, 0 to 1. Leaves the
+    /// first frame, the first of a new size, and every frame with a temporal smoothing of 0 unchanged.
     void apply(const Planes& picture, float temporalSmoothing, Planes& matte);
 
 private:
@@ -25,8 +25,8 @@ private:
     void findMotion();
 
     bool known_ = false;
-    Planes alpha_, reference_;       ///< of the frames before: [h, w, 1] and, blurred, [h, w, 3]
-    Planes blurredAcross_, colors_;  ///< [h, w, 3]: along rows, and both ways
+    Planes alpha_, reference_;       ///< the history: filtered alpha [h, w, 1] and blurred colour [h, w, 3]
+    Planes blurredAcross_, colors_;  ///< [h, w, 3]: blurred along rows, and along both axes
     Planes motionAcross_, motion_;   ///< [h, w, 1]
 };
 

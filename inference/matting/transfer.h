@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sRGB's transfer functions as tables. Any thread.
+// The sRGB transfer functions as lookup tables. Any thread.
 #pragma once
 
 #include <array>
@@ -10,11 +10,11 @@
 
 namespace matte {
 
-/// 16 bits of linear light keep every one of the 256 encoded values apart.
+/// 16 bits of linear light are enough to tell all 256 encoded values apart.
 struct Transfer {
     std::array<float, 256> linear{};
     std::vector<std::uint8_t> encoded = std::vector<std::uint8_t>(65536);
-    std::array<float, 1026> between{};  ///< linear light at every 1/1024 of encoded values
+    std::array<float, 1026> between{};  ///< linear light of i / 1024, for interpolation
     Transfer() {
         for (int i = 0; i < 256; ++i) linear[std::size_t(i)] = srgbToLinear(float(i) / 255);
         for (int i = 0; i < 65536; ++i) {
@@ -23,10 +23,10 @@ struct Transfer {
         for (int i = 0; i < 1026; ++i) between[std::size_t(i)] = srgbToLinear(float(i) / 1024);
     }
     static constexpr float kSteps = 65535;
-    /// Where in `encoded` a value of 0 to 1 stands; less or more is cut.
+    /// The index into `encoded` of a linear value, clamped to 0 to 1.
     static int stepOf(float value) { return int(clampUnit(value) * kSteps + 0.5F); }
     [[nodiscard]] std::uint8_t encode(float value) const { return encoded[std::size_t(stepOf(value))]; }
-    /// Of a value of 0 to 1 that is not one of the 256: right to 1e-6.
+    /// Linear light of any encoded value, clamped to 0 to 1; accurate to 1e-6.
     [[nodiscard]] float linearOf(float value) const {
         const float at = clampUnit(value) * 1024;
         const auto first = std::size_t(at);

@@ -9,7 +9,7 @@
 namespace matte {
 namespace {
 
-/// More than alpha's rounding: no pixel may come out otherwise than where each is looked at.
+/// Larger than alpha's rounding error, so that a label gives the same pixels as compositing each one.
 constexpr float kMargin = 1e-4F;
 
 /// The label of a pixel at `point`, whatever its colour. Between points alpha is a mean of theirs. What is not

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trimap of a matte, on the coefficients' coarse grid: background, foreground, and unknown between them. Most of a
-// picture is one of the first two, where nothing needs to be mixed. Any thread.
+// The trimap of a matte, on the coefficients' coarse grid: background, foreground, or unknown. Most of a picture is
+// background or foreground, where the composite mixes nothing. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace matte {
 
-/// What every pixel between four neighbouring points of the coefficients' grid is, whatever its colour.
+/// What all pixels of a grid cell, between four neighbouring points, are, whatever their colours.
 enum class TrimapLabel : std::uint8_t { unknown, background, foreground };
 
-/// Found again for each frame; memory is kept while the grid's size stays. One thread at a time.
+/// Keeps its memory while the grid's size stays the same. One thread at a time.
 class Trimap {
 public:
-    /// `guided` is [h, w, guided::kChannels] as in guided_filter.h. `lit`: light of the background falls on the person,
-    /// who is `foreground` only where there is none of it.
+    /// Labels every cell of a frame. `guided`: [h, w, guided::kChannels] as in guided_filter.h. `lit`: light wrap is
+    /// on; `foreground` then means also that no light falls on the cell.
     void find(const Planes& guided, Edge edge, bool lit);
-    /// For each point of row y: the label of the pixels from there to the next point right and below.
+    /// For each point of row y, the label of the cell to its lower right.
     [[nodiscard]] const TrimapLabel* row(int y) const {
         return cells_.data() + std::ptrdiff_t(y) * std::ptrdiff_t(size_.width);
     }

@@ -15,8 +15,8 @@ constexpr double kWorthwhile = 1.5;
 /// What is seen around them, as a share of their own longest side, and at the least in pixels of the first pass's
 /// input.
 constexpr double kMargin = 0.2, kLeastMargin = 16;
-/// How much of what either pass calls a person both must, for the second to be believed. Seen without the room around
-/// it, a bed's cover behind somebody has been taken for his clothes.
+/// Minimum soft IoU of both passes' people for the second to be accepted. Without the context of the room, the network
+/// has taken a bed cover behind a person for their clothes.
 constexpr double kAgreement = 0.5;
 
 /// A stretch of one axis: from `begin` to before `end`.

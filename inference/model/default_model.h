@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the program's data, beside the installed program or in the source tree, and the models in it, which
-// read_model.h reads. Any thread.
+// Finds the program's data files, installed or in the source tree, and the models among them, which read_model.h
+// loads. Any thread.
 #pragma once
 
 #include <filesystem>
@@ -9,24 +9,23 @@
 
 namespace matte {
 
-/// The name of the light model that comes with the program, for findModel().
+/// The name of the bundled light model, for findModel().
 inline constexpr char kLiteModel[] = "portrait-lite";
 
-/// `name` below the data folder (share/matte, or resources/ in the source tree); $MATTE_DATA goes first. Throws
-/// Error(input) when it is in none of them.
+/// The path of `name` in the first data folder that has it: $MATTE_DATA, share/matte, or resources/ in the source tree.
+/// Throws Error(input) when none has it.
 std::filesystem::path dataFile(const std::filesystem::path& name);
-/// The model used when none is named. Throws Error(model) when it is missing.
+/// The model used by default. Throws Error(model) when it is missing.
 std::filesystem::path defaultModel();
-/// The model that `word` names: the default one when it is empty, a file, or one that comes with the program, by its
-/// name
-/// ("portrait-lite"). Throws Error(model) for an unknown name; does not open the file.
+/// The model file for `word`: empty for the default, the name of a bundled model ("portrait-lite"), or a path. Throws
+/// Error(model) for an unknown name; does not open the file.
 std::filesystem::path findModel(const std::string& word);
-/// The word for the model of live frames: `word`, or, where none is named, the light one on a CPU.
+/// The `word` to use for live frames: on a CPU, an empty word becomes the light model.
 inline std::string liveModel(const std::string& word, bool onCpu) {
     return word.empty() && onCpu ? kLiteModel : word;
 }
-/// The files that may be read for `word`, to check that no result replaces one: for an empty word also the light model,
-/// which live pictures use on a CPU. Empty for an unknown name.
+/// The model files that may be read for `word`, so that callers can refuse to overwrite them. For an empty word also
+/// the light model, which live frames use on a CPU. Empty for an unknown name.
 std::vector<std::filesystem::path> modelFiles(const std::string& word);
 
 }  // namespace matte

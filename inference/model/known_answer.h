@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KnownAnswer: the matte that a network gives for the test picture (inference/engine/self_test.h), on a coarse grid, as
-// its model file states it in the metadata `known_answer`. Any thread.
+// KnownAnswer: a network's coarse matte of the test picture (inference/engine/self_test.h), as recorded in its model
+// file under the metadata key `known_answer`. Any thread.
 #pragma once
 
 #include <array>
@@ -13,18 +13,18 @@
 namespace matte {
 
 struct KnownAnswer {
-    static constexpr int kSide = 16;  ///< cells in a row and in a column of the matte
+    static constexpr int kSide = 16;  ///< the matte is divided into kSide x kSide cells
     static constexpr int kLeastSide = 32, kMostSide = 1024, kMostTolerance = 64;
-    /// The mean of alpha in each cell, 0 to 255.
+    /// Mean alpha of each cell, 0 to 255, row by row.
     using Cells = std::array<std::uint8_t, std::size_t(kSide) * kSide>;
 
-    Size input;         ///< of the network, and of the picture
-    int tolerance = 0;  ///< the largest difference of a cell
+    Size input;         ///< size of the network's input and of the test picture
+    int tolerance = 0;  ///< largest accepted difference of a cell
     Cells cells{};
 
-    /// As known_answer has it: "256x192 12 " and two hexadecimal digits for each cell.
+    /// The metadata value: input size, tolerance and two hexadecimal digits per cell, "256x192 12 0a…".
     [[nodiscard]] std::string text() const;
-    /// Null for a malformed text.
+    /// The inverse of text(); empty when `text` is malformed.
     static std::optional<KnownAnswer> parse(const std::string& text);
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each layer of a network costs, whoever runs it. Any thread.
+// The cost of each layer of a network, independent of the engine. Any thread.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace matte {
 
-/// Floating-point operations of `layer` for a network input of `input` pixels, a multiply-add counted as two.
+/// Floating-point operations of `layer` for a network input of `input` pixels; a multiply-add counts as two.
 double layerFlops(const UNet& network, const Conv& layer, Size input);
-/// Bytes that must at least be read and written: each input, weight and output once, `bytesPerValue` each.
+/// Minimum memory traffic in bytes: every input, weight and output once, at `bytesPerValue`.
 double layerBytes(const UNet& network, const Conv& layer, Size input, int bytesPerValue);
-/// Channels in and out, filter, and pixels out: "64 + 64 -> 64, 3x3, 192x112".
+/// Input and output channels, filter and output size: "64 + 64 -> 64, 3x3, 192x112".
 std::string layerShape(const UNet& network, const Conv& layer, Size input);
 
 }  // namespace matte

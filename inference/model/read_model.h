@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the model that a word names, as findModel() takes it. A model that comes with the program and was named without
-// a path must be the file of this build, byte for byte. Any thread.
+// Loads a model by its word, as for findModel(). A bundled model that was not given by path must match its SHA-256 of
+// this build. Any thread.
 #pragma once
 
 #include <string>
@@ -9,10 +9,9 @@
 
 namespace matte {
 
-/// Throws Error(model) when a model of the program has another SHA-256 than at build time, and what findModel() and
-/// Safetensors::parse() do.
+/// Throws Error(model) when a bundled model's SHA-256 does not match, and as findModel() and Safetensors::parse().
 Safetensors readModel(const std::string& word);
-/// Throws what readModel() and UNet::load() do.
+/// Throws as readModel() and UNet::load().
 UNet loadNetwork(const std::string& word);
 
 }  // namespace matte

@@ -109,7 +109,7 @@ Entry readEntry(const std::string& name, const Json& value, std::size_t dataByte
     return entry;
 }
 
-/// The tensors must tile the data exactly: a gap or an overlap is where a file hides a second meaning.
+/// The tensors must tile the data exactly: gaps and overlaps make a file ambiguous.
 void checkTiling(std::vector<Entry>& entries, std::size_t dataBytes, const std::string& file) {
     std::ranges::sort(entries, {}, &Entry::begin);
     std::size_t at = 0;

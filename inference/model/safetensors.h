@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads safetensors files (8 bytes of little-endian header length, a JSON header, then tensor data) and trusts nothing
-// in them: every size, offset, name and type is checked before it is used. Format: the safetensors project's README.
-// Any thread.
+// A safetensors reader for untrusted files: every size, offset, name and type is checked before use. Format (8 bytes of
+// little-endian header length, a JSON header, then tensor data): the safetensors project's README. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace matte {
 
-/// A file's tensors, converted to f32 on reading, and its metadata. Immutable once parsed.
+/// The tensors of a file, converted to f32, and its metadata. Immutable.
 class Safetensors {
 public:
     struct Tensor {
@@ -25,12 +24,11 @@ public:
     static constexpr std::size_t kMaxTensors = 4096;
     static constexpr std::uintmax_t kMaxFileBytes = std::uintmax_t(1) << 31;
 
-    /// Throws Error(model): unreadable, not a safetensors file, or any rule broken; the sentence names the file and the
-    /// rule.
+    /// Throws Error(model) when the file can't be read or breaks a rule of the format; the message names both.
     static Safetensors read(const std::filesystem::path& path);
-    /// The file's bytes alone, unless it can't be read or is too large.
+    /// The file's bytes. Throws Error(model) when it can't be read or is too large.
     static std::vector<std::uint8_t> bytesOf(const std::filesystem::path& path);
-    /// What read() does with them; `name` stands for the file in messages.
+    /// Parses a file's bytes as read() does; `name` is the file's name for messages.
     static Safetensors parse(std::span<const std::uint8_t> bytes, const std::string& name);
 
     [[nodiscard]] const std::string& name() const { return name_; }

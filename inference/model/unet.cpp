@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMinLevels = 3, kMaxLevels = 8, kMaxChannels = 4096;
 
-/// Takes tensors out of a file by name and remembers which were taken, so that a stranger among them is noticed.
+/// Takes tensors out of a file by name and records which were taken, to detect unknown ones.
 class Reader {
 public:
     explicit Reader(const Safetensors& file) : file_(file) {}
@@ -302,7 +302,7 @@ Size UNet::photoInputSize(Size photo, int longestSide) const {
 }
 
 int UNet::smallerSide(Size picture, Size input) const {
-    constexpr int least = 128;  // below it little but a blot is left of a person
+    constexpr int least = 128;  // a smaller input hardly resolves a person
     const int side = std::max(least, input.longest() / 2);
     return inputSize(picture, side).longest() < input.longest() ? side : 0;
 }

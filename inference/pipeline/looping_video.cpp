@@ -56,7 +56,7 @@ void LoopingVideo::play(const std::stop_token& stop) {
     }
 }
 
-/// Opens the file and plays it, over and over where it can be wound back. Whether it is to be opened again.
+/// Opens the file and plays it, in a loop if the source can rewind. Returns whether to open it again.
 bool LoopingVideo::playFile(const std::stop_token& stop) {
     // Its disk may be one on a network that does not answer.
     const auto source =
@@ -79,7 +79,7 @@ bool LoopingVideo::playFile(const std::stop_token& stop) {
     return frames > 1;  // a single picture stays as it is
 }
 
-/// Once: what there is plays on.
+/// Reports a loss; the video continues.
 void LoopingVideo::tellLoss(const FrameSource& source) {
     const Loss loss = source.loss();
     if (!loss.any()) return;

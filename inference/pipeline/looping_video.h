@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LoopingVideo: a video as the background, decoded on a thread of its own and repeated. It plays at its own rate,
-// whatever the camera's is: the newest frame is composited. The memory of frames is reused. Any thread.
+// LoopingVideo: a background video, decoded on its own thread in an endless loop. It plays at its own frame rate,
+// independent of the camera; the compositor takes the newest frame. Decodes into recycled pictures. Any thread.
 //
 //     LoopingVideo video("waves.mp4", engine.frameMemory());
 //     if (auto picture = video.newest()) params.background.image = picture;
@@ -20,24 +20,24 @@ namespace matte {
 
 class LoopingVideo {
 public:
-    /// May be slow; called on a thread that is left behind when the video ends meanwhile.
+    /// May be slow: runs on a thread that is abandoned if the video ends meanwhile.
     using Open =
         std::function<std::unique_ptr<FrameSource>(const std::filesystem::path& path, const CaptureSettings& settings)>;
 
-    /// Begins at once; nothing here waits for the file to open. `memory` is where the frames are kept.
+    /// Starts the thread and does not wait for the file to open. `memory` allocates the frames.
     explicit LoopingVideo(std::string path, PixelMemory memory = {}, Open open = openVideo);
-    /// Ends, and waits for the thread: as long as one frame takes to decode.
+    /// Ends the thread and waits for it, at most for the decoding of one frame.
     ~LoopingVideo();
     LoopingVideo(const LoopingVideo&) = delete;
     LoopingVideo& operator=(const LoopingVideo&) = delete;
 
-    /// The thread ends by itself, and newest() is null from then on. Waits for nothing.
+    /// Asks the thread to end and makes newest() null, without waiting.
     void end();
     [[nodiscard]] bool hasEnded() const;
     [[nodiscard]] const std::string& path() const { return path_; }
-    /// bgr8; null before the first. When the video can't go on, its last frame stays.
+    /// The newest frame, bgr8; null before the first. If the video can't continue, its last frame remains.
     [[nodiscard]] std::shared_ptr<const Image> newest() const;
-    /// A sentence on why it has stopped, or on what could not be read; else empty.
+    /// Why the video stopped or what could not be read, as a sentence; else empty.
     [[nodiscard]] std::string problem() const;
 
 private:
@@ -48,11 +48,11 @@ private:
     const std::string path_;
     const PixelMemory memory_;
     const Open open_;
-    mutable std::mutex mutex_;  ///< guards what follows
+    mutable std::mutex mutex_;  ///< guards the members below
     std::shared_ptr<const Image> newest_;
     std::string problem_;
     bool ended_ = false;
-    std::jthread thread_;  ///< last, so that it ends before what it uses
+    std::jthread thread_;  ///< last, so that it is destroyed before the members that it uses
 };
 
 }  // namespace matte

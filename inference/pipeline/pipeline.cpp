@@ -214,7 +214,7 @@ void Pipeline::readFrom(const Opening& opening) {
         if (!lost.empty()) tell(generation, State::lost, lost);
         running = false;
     });
-    std::optional<Size> before;  // of the picture that stands there until this source has one, or for good
+    std::optional<Size> before;  // of the placeholder to show until this source has a frame, if ever
     {
         const std::scoped_lock lock(mutex_);
         source_ = source;
@@ -229,8 +229,8 @@ void Pipeline::readFrom(const Opening& opening) {
     if (!opening.stop.stop_requested()) tell(generation, State::ended, "", source->info());
 }
 
-/// Here rather than where the background changes: laying a picture takes longer than the GUI thread has, and the worker
-/// may be stuck in the engine.
+/// On the capture thread: fitting the picture takes too long for the GUI thread, and the worker may be blocked in the
+/// engine.
 void Pipeline::showPlaceholder(Size size) {
     const Background background = [this] {
         const std::scoped_lock lock(mutex_);
@@ -343,8 +343,8 @@ std::optional<Pipeline::Order> Pipeline::nextOrder(const std::stop_token& quit) 
     return order;
 }
 
-/// Begins, keeps or ends the video behind the person, and takes its newest picture. Before its first one the
-/// parameters' own stands there, or its colour. With the lock held.
+/// Starts, keeps or ends the background video and takes its newest frame. Before the first one the parameters' own
+/// picture or colour is used. Requires the lock.
 void Pipeline::playBehind(Order& order) {
     const Background& background = order.params.background;
     const bool on = status_.state != State::stopped && status_.state != State::ended;
@@ -441,7 +441,7 @@ void Pipeline::deliver(const Order& order) {
         if (info) tellEngine(std::move(*info));
         status_.engineProblem.clear();
         status_.matteProblem = meter_.matteProblem(now);
-        // The next start makes the engine anew, and its self-test tells whether the model broke meanwhile.
+        // The next start creates the engine again, whose self-test then detects a damaged model.
         engineMissing_ = engineMissing_ || output.matteFault == MatteFault::everything;
         if (output.matteUsable()) {  // otherwise the last good composite stays, or the placeholder
             (due.alone ? cutout_ : shown_) = std::make_shared<LivePicture>(
@@ -451,8 +451,8 @@ void Pipeline::deliver(const Order& order) {
     onNews_();
 }
 
-/// One step: what is left waits for the next frame to be done. An engine that fails at it is not asked again: its
-/// next frame says what is wrong.
+/// Runs one step; the others follow after later frames. After a failure the rates count as unknown: the next frame
+/// reports the problem.
 void Pipeline::measureRates() {
     std::optional<MachineRates> rates;
     try {
@@ -471,7 +471,7 @@ void Pipeline::tellEngine(EngineInfo info, bool isAnother) {
         layersFor_ = {};
         rates_.reset();
     }
-    if (info.warnings != status_.engine.warnings) layersFor_ = {};  // one may be that the network's input is another
+    if (info.warnings != status_.engine.warnings) layersFor_ = {};  // the network's input size may have changed
     status_.engine = std::move(info);
     engineTold_ = Clock::now();
 }
@@ -481,7 +481,7 @@ void Pipeline::engineFailed(const std::string& sentence, ErrorCategory category)
     try {
         if (queue_) queue_->drop();
     } catch (const std::exception&) {
-        queue_.reset();  // not even that: another is made with the next source
+        queue_.reset();  // the next source creates another one
     }
     last_.reset();
     {

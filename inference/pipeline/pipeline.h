@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipeline: live frames from a source through the engine to whoever shows them. Two threads of its own: one reads the
-// source into a mailbox for one frame, where a newer frame replaces one that waits; the other keeps the engine's slots
-// busy and publishes the newest finished picture. It fails closed: without a usable matte the last good composite or
-// the background alone is shown, never the room.
+// Pipeline: runs live frames from a source through the engine to the presenter, on two threads. The capture thread
+// reads the source into a one-frame mailbox, where a newer frame replaces a waiting one; the worker thread keeps the
+// engine's slots busy and publishes the newest finished picture. It fails closed: without a usable matte it shows the
+// last good composite or the background alone, never the room.
 //
 //     Pipeline pipeline(makeEngines, [&] { post([&] { view.update(); }); });
 //     pipeline.start([](PixelMemory memory, std::stop_token stop) {
@@ -30,14 +30,13 @@
 
 namespace matte {
 
-/// What to show now.
+/// The picture to show.
 struct LivePicture {
     std::shared_ptr<const Picture> picture;
-    std::uint64_t frame = 0;  ///< its number in its source
+    std::uint64_t frame = 0;  ///< Frame::number
     std::chrono::steady_clock::time_point captured;
     bool placeholder = false;  ///< the background alone: the person is hidden, or there is no composite yet
-    bool repeated =
-        false;  ///< its frame may have been shown before: in other parameters, or until the person was hidden
+    bool repeated = false;     ///< the frame may have been shown before, with other parameters or before hiding
 };
 
 struct LiveStatus {
@@ -58,26 +57,26 @@ struct LiveStatus {
     bool personHidden = false;
 };
 
-/// Every function by any thread, and none waits for the engine or the source; only the destructor does.
+/// Any thread may call any function; only the destructor waits for the engine or the source.
 class Pipeline {
 public:
-    /// Frames kept in `memory` need not be copied before the engine's device reads them.
+    /// Opens a source. Frames allocated in `memory` need not be copied before the engine's device reads them.
     using OpenSource = std::function<std::unique_ptr<FrameSource>(PixelMemory memory, std::stop_token stop)>;
 
-    /// The engine is made on the worker when the first source starts. `onNews` is called on both threads after every
-    /// change of newest() or status(): it may only post an event.
+    /// The worker creates the engine when the first source starts. `onNews` is called on both threads after each change
+    /// of newest() or status(), and may only post an event.
     Pipeline(MakeLiveEngines makeEngines, std::function<void()> onNews);
     /// Stops and waits for both threads.
     ~Pipeline();
     Pipeline(const Pipeline&) = delete;
     Pipeline& operator=(const Pipeline&) = delete;
 
-    /// Closes the source before and opens this one once the engine is made, on the capture thread; statistics and
-    /// newest() begin anew. A source that is lost is opened again until it is back.
+    /// Closes the current source and, once the engine exists, opens the new one on the capture thread; resets
+    /// statistics and newest(). A lost source is reopened until it is back.
     void start(OpenSource open);
-    /// Looks for a lost source now: something was plugged in.
+    /// Tries to reopen a lost source now, because a device was plugged in.
     void retrySource();
-    /// Closes the source; newest() and the statistics stay.
+    /// Closes the source; newest() and the statistics remain.
     void stop();
     /// Replaces the engines between two frames, as soon as the new ones are ready (engine_supply.h). No frame is lost,
     /// and the engines before stay when the new ones can't be made.
@@ -87,19 +86,19 @@ public:
     }
     /// From the next frame on; the last frame again when no newer one comes.
     void setParams(const CompositeParams& params);
-    /// The panic key: newest() is the background alone from the return of this call on.
+    /// The panic key: once this returns, newest() is the background alone.
     void hidePerson(bool hidden);
-    /// The first time, what the engine's device reaches at best is measured too, in steps between the frames.
+    /// As LiveEngine::timeLayers(). The first call also measures the device's peak rates, in steps between frames.
     void timeLayers(bool on);
-    /// The next frame is composited without a background, for takeCutout(): newest() never shows it. The last frame
-    /// once more when no newer one comes.
+    /// Composites one frame, the next or else the last one again, without a background for takeCutout(). newest() never
+    /// shows it.
     void requestCutout();
-    /// Takes the last request back, and what came of it. A cut-out that is under way may still come.
+    /// Cancels the last request and discards its result. A cut-out that is under way may still arrive.
     void dropCutout();
-    /// What was asked for, once; null while it isn't there, and for good when the engine failed at it, its matte was
-    /// not usable, or the person was hidden.
+    /// Returns the requested cut-out once; null while it is not ready, and permanently if the engine failed, the matte
+    /// was not usable or the person was hidden.
     [[nodiscard]] std::shared_ptr<const LivePicture> takeCutout();
-    /// Null ends it. The caller finishes the trace.
+    /// Records into `trace`, which the caller finishes; null stops recording.
     void record(std::shared_ptr<Trace> trace);
     [[nodiscard]] bool recording() const {
         const std::scoped_lock lock(mutex_);
@@ -110,7 +109,7 @@ public:
     [[nodiscard]] std::shared_ptr<const LivePicture> newest() const;
     [[nodiscard]] LiveStatus status() const;
     [[nodiscard]] LiveStatistics statistics() const;
-    /// `live` has reached the screen; presenting it took the GUI thread `ms`.
+    /// Reports that `live` has reached the screen and that presenting it took the GUI thread `ms` milliseconds.
     void presented(const LivePicture& live, double ms);
 
 private:
@@ -119,14 +118,14 @@ private:
         std::uint64_t generation;
         std::stop_token stop;
     };
-    /// What goes with a frame under way.
+    /// Data for each frame under way.
     struct UnderWay {
         std::chrono::steady_clock::time_point submitted;
-        std::optional<float> waitMs;  ///< before it came; empty for a source's first and for one shown again
-        bool repeated;                ///< LivePicture's
+        std::optional<float> waitMs;  ///< wait for the frame; empty for a source's first and a repeated frame
+        bool repeated;                ///< LivePicture::repeated
         bool alone;                   ///< without a background, for takeCutout()
     };
-    /// What the worker is to do next.
+    /// The worker's next task.
     struct Order {
         std::uint64_t generation = 0;
         std::optional<Frame> frame;
@@ -136,7 +135,7 @@ private:
         bool makeEngine = false, changeEngine = false, timeLayers = false, measureRates = false, repeated = false,
              alone = false;
         std::shared_ptr<Trace> trace;
-        std::shared_ptr<LoopingVideo> ended;  ///< goes with the order, when nobody waits for the lock
+        std::shared_ptr<LoopingVideo> ended;  ///< destroyed with the order, outside the lock
     };
 
     void capture(const std::stop_token& quit);
@@ -174,31 +173,31 @@ private:
     std::uint64_t workingOn_ = 0;                   ///< generation of what is under way
     std::optional<Frame> last_;  ///< composited again when the parameters change and no newer frame comes
     bool timingLayers_ = false;
-    Size layersFor_;           ///< frame size at which the layers were asked for
-    bool fineDetail_ = false;  ///< of the frame that came last
+    Size layersFor_;           ///< frame size of the last layers() query
+    bool fineDetail_ = false;  ///< of the last frame
     std::chrono::steady_clock::time_point engineTold_;
     int changesTold_ = 0;  ///< LiveQueue::changes()
 
-    mutable std::mutex mutex_;  ///< guards everything that follows
+    mutable std::mutex mutex_;  ///< guards the members below
     std::condition_variable_any wake_;
     bool engineWanted_ = false, makeAnew_ = true, engineMissing_ = false;
-    bool engineTried_ = false;      ///< it is made, or can't be: a source may open
+    bool engineTried_ = false;      ///< the engine exists or its creation failed: a source may open
     PixelMemory frameMemory_;       ///< the engine's
-    std::uint64_t generation_ = 0;  ///< counts the sources
+    std::uint64_t generation_ = 0;  ///< number of sources started
     std::optional<Opening> opening_;
     std::stop_source sourceStop_;
-    std::shared_ptr<ResumingSource> source_;  ///< the open one
+    std::shared_ptr<ResumingSource> source_;  ///< the open source
     std::optional<Frame> waiting_;
     CompositeParams params_;
     bool paramsChanged_ = false, timeLayers_ = false;
     std::shared_ptr<Trace> trace_;
     std::shared_ptr<const LivePicture> shown_, placeholderPicture_, cutout_;
     bool cutoutWanted_ = false;
-    bool ratesWanted_ = false;  ///< whether rates_ are to be measured when they are not known
+    bool ratesWanted_ = false;  ///< measure rates_ if they are unknown
     std::optional<MachineRates> rates_;
     LiveStatus status_;
     LiveMeter meter_;
-    std::shared_ptr<LoopingVideo> video_;  ///< behind the person; begun and replaced by the worker, ended by any thread
+    std::shared_ptr<LoopingVideo> video_;  ///< background; created and replaced by the worker, ended by any thread
 
     EngineSupply<UnderWay> supply_;  ///< for the worker
 

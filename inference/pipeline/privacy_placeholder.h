@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PrivacyPlaceholder: what is shown when no composite may be: the new background alone, without anything of the room.
-// One thread at a time; the pictures any thread.
+// PrivacyPlaceholder: the picture to show when a composite is not allowed or not available: the new background alone,
+// with nothing of the room. One thread at a time; its pictures on any thread.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@ namespace matte {
 
 class PrivacyPlaceholder {
 public:
-    /// The background at `size`: its picture, its colour; dark grey for Kind::blur, whose blurred room is the room
-    /// still; nothing at all for Kind::transparent. Made anew only when it would look different.
+    /// The background at `size`: its picture or colour; dark grey for Kind::blur, since a blurred room is still the
+    /// room; fully transparent for Kind::transparent. Rendered again only when it would look different.
     std::shared_ptr<const Picture> over(const Background& background, Size size);
 
 private:

@@ -7,9 +7,9 @@ namespace matte {
 namespace {
 
 constexpr const char* kCaptureWait = "capture wait";
-/// After so long without a frame nothing runs any more, rather than slowly.
+/// After this time without a frame the rate is 0.
 constexpr std::chrono::seconds kStandstill{1};
-/// So long a sentence about a single frame stands, that it can be noticed.
+/// How long the message about a single frame remains, so that it can be noticed.
 constexpr std::chrono::seconds kMatteNews{1};
 
 float msBetween(LiveMeter::Time begin, LiveMeter::Time end) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of a live run: counters, and the newest samples of each time. LiveStatistics is a plain
-// value for the overlay and the statistics file; LiveMeter gathers it, one thread at a time.
+// Statistics of a live run: counters, and times over the newest frames. LiveStatistics is a plain value for the overlay
+// and the statistics file; LiveMeter collects it, one thread at a time.
 #pragma once
 
 #include <algorithm>
@@ -76,26 +76,26 @@ struct StageStatistics {
 struct LiveStatistics {
     static constexpr std::size_t kBins = 25;
 
-    std::uint64_t framesIn = 0;              ///< that the source gave
-    std::uint64_t framesOut = 0;             ///< that were composited
+    std::uint64_t framesIn = 0;              ///< read from the source
+    std::uint64_t framesOut = 0;             ///< composited
     std::uint64_t framesDropped = 0;         ///< replaced by a newer one before the engine was free
-    std::uint64_t framesPresented = 0;       ///< that reached the screen
-    std::uint64_t staleComposites = 0;       ///< whose frame was not the one that was due; they are not shown
-    std::uint64_t matteFailures = 0;         ///< frames without a usable matte: they were not shown
-    std::uint64_t mattesRefused = 0;         ///< of these, whose matte suddenly covered everything (MatteGuard)
-    std::uint64_t engineFailures = 0;        ///< frames that the engine threw at; the last good composite stayed
-    double fpsIn = 0, fpsOut = 0;            ///< over the newest frames; 0 once none has come for a second
-    std::size_t bytesUp = 0, bytesDown = 0;  ///< of the newest frame
+    std::uint64_t framesPresented = 0;       ///< shown on the screen
+    std::uint64_t staleComposites = 0;       ///< composites of an unexpected frame, not shown
+    std::uint64_t matteFailures = 0;         ///< frames without a usable matte, not shown
+    std::uint64_t mattesRefused = 0;         ///< those of them that MatteGuard refused for their coverage
+    std::uint64_t engineFailures = 0;        ///< frames for which the engine threw; the last good composite stayed
+    double fpsIn = 0, fpsOut = 0;            ///< over the newest frames; 0 after a second without one
+    std::size_t bytesUp = 0, bytesDown = 0;  ///< transfers for the newest frame
     std::uint64_t totalBytesUp = 0, totalBytesDown = 0;
     StageStatistics frame;                      ///< from submit() to the finished output
-    std::vector<StageStatistics> stages;        ///< the wait for the frame, then what the engine names, in their order
-    StageStatistics present;                    ///< the GUI thread's part
-    StageStatistics latency;                    ///< from Frame::captured to the end of its first present
-    float histogramMs = 10;                     ///< a round figure beyond nearly all latencies
-    std::array<int, kBins> latencyHistogram{};  ///< equal steps from 0 to histogramMs, longer ones in the last
+    std::vector<StageStatistics> stages;        ///< the wait for the frame, then the engine's stages in order
+    StageStatistics present;                    ///< presentation on the GUI thread
+    StageStatistics latency;                    ///< from Frame::captured to the end of its first presentation
+    float histogramMs = 10;                     ///< upper end of the histogram, above nearly all latencies
+    std::array<int, kBins> latencyHistogram{};  ///< equal intervals from 0 to histogramMs; the last counts all above
     std::vector<LayerInfo> layers;
-    std::vector<StageStatistics> layerMs;  ///< as layers; empty unless they are timed
-    std::optional<MachineRates> rates;     ///< of the engine's device, once the layers were timed for a moment
+    std::vector<StageStatistics> layerMs;  ///< per layer; empty unless layers are timed
+    std::optional<MachineRates> rates;     ///< of the engine's device, some time after layers are first timed
 };
 
 class LiveMeter {
@@ -105,18 +105,17 @@ public:
     void clear();
     void frameIn(Time now, bool replacedAnother);
     void frameOut(Time now, const Output& output, float ms);
-    /// How long the worker had nothing to do before that frame came; from the second frame of a source on.
+    /// The time that the worker was idle before a frame, from the second frame of a source on.
     void captureWait(float ms);
-    /// Without `captured` for a frame that is shown again: its age is no latency.
+    /// `captured` is empty for a frame that is shown again: its age is not a latency.
     void presented(Time now, std::optional<Time> captured, float ms);
     void stale() { ++counted_.staleComposites; }
     void engineFailed() { ++counted_.engineFailures; }
-    /// The times of a frame and of its stages begin anew: another engine, or another implementation, computes them from
-    /// now on.
+    /// Clears the times of frames and stages, because another engine or implementation takes over.
     void anotherEngine();
     void setLayers(std::vector<LayerInfo> layers);
     [[nodiscard]] LiveStatistics statistics(Time now) const;
-    /// Why the mattes of the last second were not shown, a sentence; empty when they were.
+    /// Why a frame of the last second was not shown, a sentence; empty if all were.
     [[nodiscard]] const char* matteProblem(Time now) const;
 
 private:
@@ -125,7 +124,7 @@ private:
         Recent samples;
         [[nodiscard]] StageStatistics statistics() const { return {name, samples.newest(), samples.percentiles()}; }
     };
-    /// Frames a second, from the times of the newest; 0 when that is long ago.
+    /// Frames per second over the newest frames; 0 if the last one is long ago.
     class Rate {
     public:
         void add(Time now);
@@ -137,8 +136,8 @@ private:
         std::size_t next_ = 0;
     };
 
-    LiveStatistics counted_;               ///< its counters only
-    MatteFault fault_ = MatteFault::none;  ///< the newest
+    LiveStatistics counted_;               ///< only the counters
+    MatteFault fault_ = MatteFault::none;  ///< the latest fault
     Time faultAt_;
     Rate in_, out_;
     Series frame_{"frame", {}}, present_{"present", {}}, latency_{"latency", {}};

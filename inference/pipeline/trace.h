@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trace: spans of time on the program's threads and the GPU's streams, written in the Trace Event Format, which
-// chrome://tracing and Perfetto open. add() and Span by any thread: they take a lock for the time of a copy and
-// allocate nothing.
+// Trace: a timeline of the program's threads and the GPU's streams, written in the Trace Event Format for
+// chrome://tracing and Perfetto. add() and Span on any thread: they hold a lock only to copy, and never allocate.
 //
 //     Trace trace(path);
 //     { const Trace::Span span(&trace, "worker", "submit"); engine.submit(frame, params); }
@@ -21,23 +20,23 @@ namespace matte {
 class Trace {
 public:
     using Time = std::chrono::steady_clock::time_point;
-    static constexpr std::size_t kMostSpans = 1'000'000;  ///< some minutes of live video; later spans are counted only
+    static constexpr std::size_t kMostSpans = 1'000'000;  ///< some minutes of live video; later spans are only counted
 
-    /// Nothing is written before finish().
+    /// finish() writes the file.
     explicit Trace(std::filesystem::path path);
 
-    /// `track` and `name` are copied; what is longer than kNameBytes - 1 characters is cut.
+    /// Copies `track` and `name`, truncated to kNameBytes - 1 characters.
     void add(const char* track, const char* name, Time begin, Time end, std::uint64_t frame);
-    /// The stages of a frame, one after the other up to `done`, where take() returned: the device's own clock is
-    /// another.
+    /// Adds a frame's stages back to back, ending at `done`, when take() returned, because the device's clock can't be
+    /// compared with the host's.
     void addStages(const Output& output, Time done);
     [[nodiscard]] std::size_t spans() const;
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-    /// Writes the file with what was recorded up to the call, and holds up nobody who records. Throws Error(output);
-    /// what was recorded stays, and finish() may be tried again.
+    /// Writes the spans recorded so far without blocking threads that record. Throws Error(output); the spans are kept,
+    /// and finish() may be called again.
     void finish() const;
 
-    /// Records its own lifetime; does nothing without a trace.
+    /// Records the time from its construction to its destruction; does nothing if `trace` is null.
     class Span {
     public:
         Span(Trace* trace, const char* track, const char* name, std::uint64_t frame = 0)
@@ -67,7 +66,7 @@ private:
 
     std::filesystem::path path_;
     Time zero_ = std::chrono::steady_clock::now();
-    mutable std::mutex mutex_;  ///< guards what follows
+    mutable std::mutex mutex_;  ///< guards the members below
     std::vector<Event> events_;
     std::size_t missed_ = 0;
 };

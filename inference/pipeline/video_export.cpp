@@ -159,8 +159,8 @@ private:
         if (progress) progress(result_.frames, frames_.info().frames);
     }
 
-    /// A device that is lost before its picture was fetched: the standby makes it again. One that was full for a moment
-    /// is asked once more.
+    /// If the device is lost before the picture is fetched, the standby computes it again. After a temporary lack of
+    /// memory, tries once more.
     std::shared_ptr<const Image> fetch(Queue::Taken& taken) {
         for (bool isFirst = true;; isFirst = false) {
             try {
@@ -173,7 +173,7 @@ private:
         }
     }
 
-    /// Frames that come after those that could be read on to, as far as the video says how many there are.
+    /// Counts the frames after the last readable one as lost, if the video gives its number of frames.
     void countTheRest() {
         Loss& loss = result_.loss;
         const auto all = std::uint64_t(frames_.info().frames);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole video with another background, written to a file: every frame, at its time, as steady as live ones, with the
-// video's sound. The calling thread does it all.
+// Replaces the background of a video file: every frame keeps its time stamp, passes the live filters, and the sound is
+// kept. Runs on the calling thread.
 #pragma once
 
 #include <cstdint>
@@ -18,30 +18,30 @@ namespace matte {
 
 struct VideoExport {
     std::filesystem::path input, output;
-    CompositeParams params;                         ///< a transparent background: the file is transparent
-    bool matteOnly = false;                         ///< the matte as grey pictures, white for the person
-    std::vector<std::filesystem::path> alsoRead{};  ///< what else the output may not replace, such as the model
+    CompositeParams params;                         ///< a transparent background gives a transparent video
+    bool matteOnly = false;                         ///< write the matte in grey, white for the person
+    std::vector<std::filesystem::path> alsoRead{};  ///< other files that the output must not replace, such as the model
 };
 
 struct VideoExportResult {
     Size size;
     std::uint64_t frames = 0;
-    double seconds = 0;        ///< of the video
+    double seconds = 0;        ///< duration of the video
     std::string codec;         ///< "h264"
     EngineInfo engine;         ///< of the last frame
-    Loss loss;                 ///< of the video and its sound. What could be read is written
-    Loss backgroundLoss;       ///< of the video behind the person
-    std::string inputProblem;  ///< why the video could not be read on; else empty
-    std::string matteProblem;  ///< how many pictures show the background alone for want of a matte; else empty
+    Loss loss;                 ///< unreadable parts of video and sound; the rest is written
+    Loss backgroundLoss;       ///< of the background video
+    std::string inputProblem;  ///< why reading stopped before the end; else empty
+    std::string matteProblem;  ///< how many frames show only the background for lack of a matte; else empty
 
-    /// Nothing is missing.
+    /// Whether there was no problem.
     [[nodiscard]] bool isWhole() const { return problem.empty(); }
-    std::string problem;  ///< all of these as sentences; else empty
+    std::string problem;  ///< all problems, for display; else empty
 };
 
-/// `output` may not be a file that is read: see refuseReplacing(). `progress` is called after each frame with how many
-/// are done, and of how many (0: not known). Throws Error (input: no video, or none of its frames can be read; output;
-/// engine), NoMatte when no frame gets one, and Cancelled: then there is no file, or the old one.
+/// `output` must not be an input file: see refuseReplacing(). `progress` is called after each frame with the number of
+/// frames done and the total (0 if unknown). Throws Error (input: no video or no readable frame; output; engine),
+/// NoMatte when no frame gets a matte, and Cancelled; on any exception the output is not created or replaced.
 VideoExportResult exportVideo(LiveEngines engines,
                               const VideoExport& job,
                               const std::function<void(std::uint64_t done, double of)>& progress,

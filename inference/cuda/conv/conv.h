@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The convolutions of the network on the GPU as implicit matrix products: what to compute (ConvShape), by which kernel
-// and tiles (ConvConfig), the weights in that kernel's order (PackedFilter), and a launch prepared once and repeated
-// (ConvLaunch). Those that make no matrix product (ConvShape::direct()) have a kernel without tiles, for halves or
-// floats. One thread at a time for each object.
+// The network's convolutions on the GPU as implicit GEMM (Chetlur et al., "cuDNN", 2014): the problem (ConvShape), the
+// kernel and its tiling (ConvConfig), the weights in that kernel's layout (PackedFilter), and a launch prepared once
+// and repeated (ConvLaunch). Depthwise and strided convolutions (ConvShape::direct()) use an untiled direct kernel. One
+// thread at a time per object.
 //
-// Activations are [N, H, W, paddedChannels(C)] halves, or floats for the kernel fp32. Channels past C are zero in every
-// input and are written as zero in every output.
+// Activations are [N, H, W, paddedChannels(C)] halves, or floats for ConvKernel::fp32. Padding channels are zero in
+// every input and output.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -21,20 +21,19 @@
 
 namespace matte {
 
-/// mma: mma.sync, sm_80 and newer. sm90: wgmma and TMA, only that architecture. fp32: no tensor cores, every value and
-/// every product a float.
+/// mma: mma.sync, sm_80 and newer. sm90: wgmma and TMA, sm_90 only. fp32: single precision, without tensor cores.
 enum class ConvKernel { mma = 1, sm90, fp32 };
 
 constexpr int ceilDiv(int value, int by) {
     return (value + by - 1) / by;
 }
 
-/// Bytes of an activation's value.
+/// Bytes per value of an activation.
 constexpr int valueBytes(ConvKernel kernel) {
     return kernel == ConvKernel::fp32 ? 4 : 2;
 }
 
-/// Channels of a tensor in device memory: each pixel starts at a multiple of 16 bytes.
+/// Channels of a tensor in device memory, padded so that each pixel is 16-byte aligned.
 constexpr int paddedChannels(int channels) {
     return (channels + 7) / 8 * 8;
 }
@@ -46,51 +45,51 @@ struct ConvShape {
     int batch = 1, height = 0, width = 0;
     int in0Channels = 0, in1Channels = 0;  ///< in1Channels 0: one input
     int outChannels = 0;
-    bool pooled = false;    ///< also writes 2x2 maxima; height and width are even
-    bool head = false;      ///< writes alpha instead: the 1x1 head and the sigmoid; only where fusesHead()
-    int widthMultiple = 1;  ///< what divides the width at every size that the layer's network can run at
-    int stride = 1;         ///< 2: depthwise, and the stem: conv3x3 of up to three channels; height and width are even
-    int side = 3;           ///< depthwise: of the filter, 3 or 5
-    bool linear = false;    ///< pointwise: without ReLU
-    bool added = false;     ///< pointwise: a tensor of the output's shape is added to the sums
+    bool pooled = false;    ///< also writes 2x2 max pooling; height and width are even
+    bool head = false;      ///< writes alpha in place of the output: fused 1x1 head and sigmoid; only if fusesHead()
+    int widthMultiple = 1;  ///< divides the width at every input size of the network
+    int stride = 1;         ///< 2: depthwise, or the stem, a conv3x3 of up to 3 channels; height and width are even
+    int side = 3;           ///< depthwise: filter size, 3 or 5
+    bool linear = false;    ///< pointwise: no ReLU
+    bool added = false;     ///< pointwise: adds a residual of the output's shape
 
-    /// Whether it is computed as it is defined and by no matrix product.
+    /// Whether the direct kernel computes it rather than a GEMM.
     [[nodiscard]] bool direct() const { return kind == ConvKind::depthwise || stride == 2; }
     [[nodiscard]] bool relu() const { return kind != ConvKind::up2x2 && !linear; }
     [[nodiscard]] int outHeight() const { return kind == ConvKind::up2x2 ? height * 2 : height / stride; }
     [[nodiscard]] int outWidth() const { return kind == ConvKind::up2x2 ? width * 2 : width / stride; }
     [[nodiscard]] int taps() const { return kind == ConvKind::conv3x3 ? 9 : 1; }
-    /// An output pixel's rows: up2x2 makes two, each of which holds two pixels.
+    /// Output rows per input row: 2 for up2x2, in each of which an input pixel becomes two.
     [[nodiscard]] int rows() const { return kind == ConvKind::up2x2 ? 2 : 1; }
     [[nodiscard]] int rowChannels() const { return paddedChannels(outChannels) * rows(); }
     [[nodiscard]] int rowTiles() const { return (rowChannels() + 63) / 64; }
-    /// The same memory with `by` neighbouring pixels as one.
+    /// The same layer with `by` neighbouring pixels of a row treated as one; see PackedFilter.
     [[nodiscard]] ConvShape folded(int by) const;
     [[nodiscard]] double flops() const;
 };
 
-/// Whether `kernel` can end a layer of that shape with the network's head: one tile must hold all of its channels.
+/// Whether `kernel` can fuse the network's head into a layer of that shape: one tile must hold all channels.
 constexpr bool fusesHead(const ConvShape& shape, ConvKernel kernel) {
     return kernel != ConvKernel::fp32 && shape.kind == ConvKind::conv3x3 && paddedChannels(shape.outChannels) <= 64;
 }
 
-/// What the two consumer warp groups of the sm90 kernel share out among themselves: a tile's output channels, its
-/// pixels, its steps, or whole tiles in turn, so that one stores while the other multiplies. mma: depth has two groups
-/// as well, channels only one.
+/// How the two consumer warp groups of the sm90 kernel divide the work: by a tile's output channels, its pixels or its
+/// depth (K), or by taking tiles in turn, so that one stores while the other multiplies. mma: `depth` uses two groups
+/// of warps, `channels` one.
 enum class Split { channels = 1, pixels, depth, tiles };
 
 struct ConvConfig {
     ConvKernel kernel = ConvKernel::mma;
-    int chunk = 32;      ///< input channels of one step: 64, 32 or 16 (mma: 32, fp32: 8)
-    int pixels = 128;    ///< output pixels of a tile (sm90: of a warp group's)
-    int channels = 64;   ///< output channels of a tile (sm90: 64 for each warp group)
-    int tileWidth = 16;  ///< of those pixels; sm90: 8 or 16
+    int chunk = 32;      ///< input channels per step: 64, 32 or 16 (mma: 32, fp32: 8)
+    int pixels = 128;    ///< output pixels of a tile (sm90: per warp group)
+    int channels = 64;   ///< output channels of a tile (sm90: 64 per warp group)
+    int tileWidth = 16;  ///< width of the tile in pixels; sm90: 8 or 16
     Split split = Split::channels;
-    bool halo = false;      ///< sm90: one load serves nine taps instead of three
-    bool gathered = false;  ///< mma: the nine taps of up to three channels stand side by side in one chunk
-    int fold = 1;           ///< sm90: as many neighbouring pixels count as one, with their channels side by side
-    int stageTaps = 1;      ///< sm90: taps whose weights arrive at once: 1 or 3
-    int cluster = 1;        ///< sm90: blocks that share a tile's depth: 1, 2 or 4
+    bool halo = false;      ///< sm90: one load with a halo serves nine taps rather than three
+    bool gathered = false;  ///< mma: one chunk holds all nine taps of up to three channels (im2col)
+    int fold = 1;           ///< sm90: number of neighbouring pixels treated as one; see PackedFilter
+    int stageTaps = 1;      ///< sm90: taps per stage of weights: 1 or 3
+    int cluster = 1;        ///< sm90: blocks of a cluster that split a tile's depth: 1, 2 or 4
 
     [[nodiscard]] std::string text() const;
     bool operator==(const ConvConfig&) const = default;
@@ -101,45 +100,47 @@ struct DeviceFacts {
     static DeviceFacts current();
 };
 
-/// Every configuration that can run `shape` on the device in a network of `kernel`, the one that should be fastest
-/// first; pointwise layers of sm90 networks run by mma.
+/// All configurations that can run `shape` on the device in a network of `kernel`, by estimated time, fastest first.
+/// Pointwise layers of sm90 networks use mma.
 std::vector<ConvConfig> rankedConfigs(const ConvShape& shape, const DeviceFacts& device, ConvKernel kernel);
 
-/// Weights in a kernel's order and one bias for each row. A row is an output channel; up2x2: row tiles of output row 0,
-/// then 1; row dx * channels + c within. Halves: [tile of 64 rows][chunk][tap][64][config.chunk], swizzled as the
-/// kernels read them, taps down each column of the filter first, one tile more of zeros where their number is odd;
-/// gathered: [tile][64][32] with tap t of channel c at 3 t + c. Floats (fp32): [tile][chunk][channel of the
-/// chunk][tap][64], taps along each row first. Direct, halves or floats: [tap][input channel][padded output channels],
-/// taps along each row first, one input channel where it is depthwise, and a bias for each padded channel.
+/// Weights in a kernel's layout and one bias per row of the GEMM. A row is an output channel; for up2x2 the tiles of
+/// output row 0 come before those of output row 1, with row dx * channels + c in each. Layouts:
+///   halves: [tile of 64 rows][chunk][tap][64][config.chunk], swizzled, taps in column-major order, an even number of
+///   tiles (padded with zeros); gathered: [tile][64][32], swizzled, with tap t of channel c at 3 t + c
+///   fp32: [tile][chunk][channel of the chunk][tap][64], taps in row-major order
+///   direct: [tap][input channel][padded output channels], taps in row-major order, one input channel if depthwise,
+///   one bias per padded channel
 ///
-/// Folded, [H, W, C] is read as [H, W / fold, fold * C], the same bytes: a layer of 32 channels becomes one of 64 on
-/// pairs of pixels and fills the tensor cores' 64 rows. A tap to the left of a pair needs only its neighbour's last
-/// pixel, one to the right only the first; what they don't need has zero weights. The 8-channel groups of two pixels
-/// alternate along the rows, so that a thread's sums hold what max-pooling compares.
+/// Folding reads [H, W, C] as [H, W / fold, fold * C], the same bytes: a layer of 32 channels becomes one of 64 on
+/// pairs of pixels and fills the 64 rows of the tensor cores. A tap left of a pair needs only the left neighbour's last
+/// pixel, a tap right of it only the right neighbour's first; other weights are zero. The 8-channel groups of the
+/// folded pixels alternate along the rows, so that each thread holds the sums that max pooling compares.
 struct PackedFilter {
     std::vector<std::byte> weights;
     std::vector<float> bias;
 };
-/// Weights as the kernels read them. Of `config` only kernel, chunk, fold and gathered matter. These are the same in
-/// all configurations of a kernel for `shape`, and follow from its kind, channels and widthMultiple: a layer is packed
-/// once and runs at every size.
+/// Packs a layer's weights. Depends only on the config's kernel, chunk, fold and gathered, which are the same for all
+/// configurations of a kernel for `shape` and follow from its kind, channels and widthMultiple: a layer is packed once
+/// for all sizes.
 PackedFilter packFilter(const Filter& filter, const ConvShape& shape, const ConvConfig& config);
 
-/// Where a row of `rowBytes` (32, 64, 128) bytes keeps its 16-byte piece: the layout that TMA calls a swizzle.
+/// The swizzled position of 16-byte piece `piece` in a row of `rowBytes` (32, 64 or 128) bytes, as in TMA's swizzle
+/// modes.
 constexpr int swizzledPiece(int row, int piece, int rowBytes) {
     return piece ^ (rowBytes == 128 ? row & 7 : rowBytes == 64 ? (row >> 1) & 3 : (row >> 2) & 1);
 }
 
-/// The network's last layer, for ConvShape::head; everything on the device.
+/// The network's last layer, for ConvShape::head; pointers to device memory.
 struct Head {
-    const float* weights = nullptr;  ///< kHeadWeights, zeros past the channels
+    const float* weights = nullptr;  ///< kHeadWeights, padded with zeros
     const float* bias = nullptr;     ///< one
     float* alpha = nullptr;          ///< [N, H, W]
 };
 constexpr int kHeadWeights = 64;
 
-/// Where in a folded pixel's 64 channels the 8 lie whose rows are the first or second half (`half`) of warp `warp`'s
-/// 16; `units`: pixels of the folded output row.
+/// Which group of 8 among a folded pixel's 64 channels belongs to the first or second 8 (`half`) of warp `warp`'s 16
+/// rows. `units`: fold * rows().
 constexpr int foldedPiece(int warp, int half, int units) {
     const int pieces = 8 / units;
     return (warp / pieces * 2 + half) * pieces + warp % pieces;
@@ -156,16 +157,17 @@ struct ConvBuffers {
     const void* added = nullptr;  ///< as out
 };
 
-/// One layer, ready to run again and again. Throws Error(engine).
+/// One layer, prepared for repeated launches. Throws Error(engine).
 class ConvLaunch {
 public:
     ConvLaunch(const ConvShape& shape, const ConvConfig& config, const ConvBuffers& buffers, const DeviceFacts& device);
     ~ConvLaunch();
     ConvLaunch(ConvLaunch&&) noexcept;
-    /// `overlap`: may start while the kernel before it in the stream still runs, and waits for it on the device.
+    /// `overlap`: programmatic dependent launch: may start before the stream's previous kernel has finished, and waits
+    /// for it on the device.
     void operator()(cudaStream_t stream, bool overlap = true) const;
 
-    /// A kernel's prepared arguments; each kernel's file derives its own.
+    /// A kernel's prepared arguments, derived by each kernel.
     struct Prepared {
         virtual ~Prepared() = default;
         virtual void launch(cudaStream_t stream, bool overlap) const = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mma kernel's loads: pixels with their border, or gathered, and weights, into the rings.
+// The mma kernel's loads of pixels and weights into the ring buffers.
 #pragma once
 
 #include "inference/cuda/conv/conv_mma_tile.cuh"
@@ -7,7 +7,7 @@
 
 namespace matte::mma {
 
-/// Chunk `k` of the tile's pixels with their border; zeros outside the picture and past the channels.
+/// Loads chunk `k` of the tile's pixels with their border; zeros outside the picture and past the last channel.
 template <typename S>
 __device__ void loadChunk(const MmaArgs& args, const Tile& tile, int k, std::uint32_t to) {
     const bool second = k >= args.chunks0;
@@ -23,7 +23,7 @@ __device__ void loadChunk(const MmaArgs& args, const Tile& tile, int k, std::uin
     }
 }
 
-/// A row of 32 halves for each of the tile's pixels: tap t of channel c at 3 t + c, taps down each column first.
+/// im2col: a row of 32 halves per pixel of the tile, tap t of channel c at 3 t + c, taps in column-major order.
 template <typename S>
 __device__ void gatherPixels(const MmaArgs& args, const Tile& tile, std::byte* to) {
     const std::byte* image = args.in[0] + std::size_t(tile.batch) * args.height * args.width * args.inChannels[0] * 2;
@@ -49,7 +49,7 @@ __device__ void gatherPixels(const MmaArgs& args, const Tile& tile, std::byte* t
     }
 }
 
-/// The pixels that step `step` needs first.
+/// Loads the pixels of one group of steps.
 template <typename S>
 __device__ void loadPixels(const MmaArgs& args, const Tile& tile, int index, std::byte* shared) {
     std::byte* const to =
@@ -59,7 +59,7 @@ __device__ void loadPixels(const MmaArgs& args, const Tile& tile, int index, std
     } else {
 #pragma unroll
         for (int i = 0; i < S::chunksOfStep; ++i) {
-            // A chunk past the last has no channels: zeros.
+            // A chunk past the last loads zeros.
             loadChunk<S>(args, tile, index * S::chunksOfStep + i, ptx::sharedAddress(to) + i * S::pixelBytes);
         }
     }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mma kernel's products: all steps of a tile, and the sums of two groups of warps added up.
+// The mma kernel's main loop over a tile's steps, and the reduction of two groups of warps.
 #pragma once
 
 #include "inference/cuda/conv/conv_mma_load.cuh"
 
 namespace matte::mma {
 
-/// The products of one step. `pixels` and `weights`: the addresses of this lane's first row of each, without the
-/// distance of the blocks that follow.
+/// The products of one step. `pixels` and `weights`: addresses of this lane's row in the first block of each.
 template <typename S>
 __device__ void multiply(float (&sums)[S::tilesM][S::tilesN][4], std::uint32_t pixels, std::uint32_t weights) {
     constexpr int kBlockStride = S::reads == Reads::window ? S::pitch * kRowBytes : S::pixelBytes;
@@ -15,7 +14,7 @@ __device__ void multiply(float (&sums)[S::tilesM][S::tilesN][4], std::uint32_t p
     for (int block = 0; block < S::blocks; ++block) {
 #pragma unroll
         for (int k = 0; k < kChunk / 16 / S::groups; ++k) {
-            // The second half of a chunk is the piece whose bit 1 differs, and the swizzle keeps that difference.
+            // The second half of a chunk differs in bit 1 of the piece index, which the swizzle preserves under XOR.
             const std::uint32_t half = k * 32;
             std::uint32_t a[S::tilesM][4], b[S::tilesN / 2][4];
 #pragma unroll
@@ -45,7 +44,7 @@ __device__ void accumulate(float (&sums)[S::tilesM][S::tilesN][4],
                            std::byte* shared) {
     constexpr int kColumns = S::reads == Reads::window ? 3 : 1;  // steps that share their pixels
     const int steps = (args.blocks + S::blocks - 1) / S::blocks, groups = steps / kColumns;
-    // Weights never change: only the pixels come from the kernel before this one.
+    // Weights are constant, so they may load before the previous kernel has finished; pixels may not.
     for (int i = 0; i < S::lead && i < steps; ++i) loadWeights<S>(args, tile, i, shared);
     ptx::waitForPrevious();
     for (int i = 0; i < (kColumns > 1 ? 1 : S::lead) && i < groups; ++i) loadPixels<S>(args, tile, i, shared);

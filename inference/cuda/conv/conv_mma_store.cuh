@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of the mma kernel's tile: another tensor, bias, ReLU, half, and through shared memory to the output and its
-// 2x2 maxima, or by the network's head to alpha.
+// The mma kernel's epilogue: residual, bias, ReLU and conversion to half, then through shared memory to the output and
+// its 2x2 max pooling, or through the network's head to alpha.
 #pragma once
 
 #include "inference/cuda/conv/conv_mma_tile.cuh"
@@ -8,7 +8,7 @@
 
 namespace matte::mma {
 
-/// The first of the tile's pixels and channels among a warp's sums.
+/// The first pixel and channel of a warp's sums within the tile.
 template <typename S>
 struct WarpOrigin {
     int pixel, channel;
@@ -16,8 +16,7 @@ struct WarpOrigin {
         : pixel(warp / S::warpsN * S::tilesM * 16), channel(warp % S::warpsN * S::tilesN * 8) {}
 };
 
-/// Adds the tensor that has the output's shape to the sums. No store lies between its loads, so that all of them are
-/// under way at once.
+/// Adds the residual to the sums. No store separates the loads, so that all of them are in flight at once.
 template <typename S>
 __device__ void addTensor(float (&sums)[S::tilesM][S::tilesN][4], const MmaArgs& args, const Tile& tile) {
     const int lane = threadIdx.x % 32, firstChannel = tile.channelTile * kTileChannels;
@@ -37,14 +36,14 @@ __device__ void addTensor(float (&sums)[S::tilesM][S::tilesN][4], const MmaArgs&
                 const bool valid = inside && firstChannel + channel < args.rowChannels;
                 const int at = valid ? (y * args.width + x) * args.rowChannels + channel : 0;
                 const float2 two = __half22float2(*reinterpret_cast<const __half2*>(from + at));
-                sums[i][j][2 * half] += two.x;  // what is not valid is not stored either
+                sums[i][j][2 * half] += two.x;  // invalid sums are never stored
                 sums[i][j][2 * half + 1] += two.y;
             }
         }
     }
 }
 
-/// Sums plus bias, through ReLU, as halves in shared memory: [pixel][channel].
+/// Writes sums plus bias, after ReLU, as halves to shared memory: [pixel][channel].
 template <typename S>
 __device__ void stage(const float (&sums)[S::tilesM][S::tilesN][4],
                       const MmaArgs& args,
@@ -82,7 +81,7 @@ __device__ inline uint4 max8(uint4 a, uint4 b) {
     return result;
 }
 
-/// Where 8 channels of an output row go, or null when they are past its end. `tileChannel` counts from the block's.
+/// The address of 8 output channels, or null past the end of the row. `tileChannel`: relative to the block's first.
 __device__ inline std::byte* outputAt(const MmaArgs& args, const Tile& tile, int x, int y, int tileChannel) {
     const int channelTile = tile.channelTile + tileChannel / kTileChannels;
     const int row = channelTile / args.rowTiles;
@@ -123,7 +122,7 @@ __device__ void storePooled(const MmaArgs& args, const Tile& tile, const std::by
     }
 }
 
-/// Alpha of the tile's pixels by the network's head; two threads share a pixel.
+/// Computes alpha of the tile's pixels with the network's head; two threads per pixel.
 template <typename S>
 __device__ void storeAlpha(const MmaArgs& args, const Tile& tile, const std::byte* staged) {
     for (int i = threadIdx.x; i < S::height * kTileWidth * 2; i += S::threads) {

@@ -47,9 +47,9 @@ int loadsOfChunk(const ConvShape& shape, const ConvConfig& config) {
 void chooseStages(Sm90Memory& memory, const ConvShape& shape, const ConvConfig& config, int blocks) {
     const bool depth = config.split == Split::depth;
     const int stagesOfLoad = shape.taps() / loadsOfChunk(shape, config) / config.stageTaps;
-    // A warp group gives a stage back only after its next step's products were issued, so it must never hold all of a
-    // ring: split by depth its next step lies two further, and with an even number of weight stages each is always the
-    // same group's, which can't miss a time round the ring.
+    // A warp group releases a stage only after issuing its next step's products, so it must never hold a whole ring.
+    // With Split::depth its next step is two stages ahead, and with an even number of weight stages each stage always
+    // belongs to the same group, which therefore can't miss a round.
     const int leastPixels = depth && stagesOfLoad == 1 ? 3 : 2;
     const int goodWeights = std::max(depth ? 4 : 2, 4 / config.stageTaps);
     const int leastWeights = blocks > 1 ? goodWeights : depth ? 4 : 2;
@@ -163,7 +163,7 @@ double sm90Cycles(const ConvShape& shape, const ConvConfig& config, const Device
         shape.head ? 4.0 * config.fold : 2.0 * shape.rowChannels() * shape.rows() * (shape.pooled ? 1.25 : 1);
     const double in = 2.0 * (paddedChannels(shape.in0Channels) + paddedChannels(shape.in1Channels));
     const double moved = pixels * (in + out) / kMemoryBytesPerCycle;
-    // Where two are near each other, they get in each other's way.
+    // A smooth maximum: limits of similar size slow each other down.
     return std::pow(std::pow(serial, 6) + std::pow(busy, 6) + std::pow(moved, 6), 1 / 6.0) + kLaunch;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How warp groups that multiplied parts of a tile's depth add up their sums: the two of a block through its scratch, or
-// all of a cluster through each other's shared memory.
+// The reduction of a tile's sums when warp groups split its depth: the two groups of a block through its scratch
+// memory, all groups of a cluster through distributed shared memory.
 #pragma once
 
 #include "inference/cuda/conv/conv_sm90_tile.cuh"
@@ -20,8 +20,8 @@ __device__ void receive(float (&sums)[size], const float* scratch, int thread) {
     for (int i = 0; i < kRoundRegisters; ++i) sums[first + i] += scratch[i * kGroupThreads + thread];
 }
 
-/// Both warp groups of a block hold sums over half of the depth: each sends the other the rounds that the other will
-/// store, the first group's rounds first.
+/// Each warp group of a block holds sums over half of the depth and sends the other the rounds that the other stores,
+/// which for the first group are the first rounds.
 template <int pixels, int round = 0>
 __device__ void exchangeRounds(float (&sums)[pixels / 2], float* mine, const float* other, int group, int thread) {
     constexpr int kRounds = pixels / kRoundPixels, kShare = (kRounds + 1) / 2;
@@ -42,18 +42,18 @@ __device__ void exchangeRounds(float (&sums)[pixels / 2], float* mine, const flo
     }
 }
 
-/// A tile of 64 pixels is eight groups of 8; each block of a cluster stores as many, one after the other.
+/// A tile of 64 pixels has eight groups of 8 pixels; each block of a cluster stores an equal, contiguous slice of them.
 constexpr int kPixelGroups = 8, kPixelGroupBytes = kGroupThreads * 16;
 
 __device__ inline int groupsOfSlice(const Sm90Args& args) {
     return kPixelGroups / args.cluster;
 }
-/// What a block's first warp group receives: its slice of the sums of every other warp group of the cluster.
+/// Bytes that a block's first warp group receives: its slice of the sums of every other warp group of the cluster.
 __device__ inline int slicesBytes(const Sm90Args& args) {
     return (2 * args.cluster - 1) * groupsOfSlice(args) * kPixelGroupBytes;
 }
 
-/// Sends every block of the cluster its slice of this warp group's sums, but the first warp group its own.
+/// Sends every block of the cluster its slice of this warp group's sums. A first warp group keeps its own slice.
 __device__ inline void sendSlices(
     const float (&sums)[kRoundRegisters], const Sm90Args& args, const Shared& shared, int rank, int group, int thread) {
     const int sender = 2 * rank + group, count = groupsOfSlice(args);
@@ -61,14 +61,14 @@ __device__ inline void sendSlices(
     for (int j = 0; j < kPixelGroups; ++j) {
         const int owner = j / count;
         if (group == 0 && owner == rank) continue;
-        const int slot = sender < 2 * owner ? sender : sender - 1;  // none is the owner's own
+        const int slot = sender < 2 * owner ? sender : sender - 1;  // the owner has no slot
         const std::uint32_t to = shared.scratch + (slot * count + j % count) * kPixelGroupBytes + thread * 16;
         ptx::storeRemote16(ptx::remoteAddress(to, owner), ptx::remoteAddress(shared.sumsFull(), owner),
                            make_float4(sums[4 * j], sums[4 * j + 1], sums[4 * j + 2], sums[4 * j + 3]));
     }
 }
 
-/// Adds the slices that the others sent, always in the same order.
+/// Adds the received slices, in a fixed order, so that results are reproducible.
 __device__ inline void receiveSlices(
     float (&sums)[kRoundRegisters], const Sm90Args& args, const Shared& shared, int rank, int thread) {
     const int count = groupsOfSlice(args);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sm90 kernel's producers, one thread for each ring: every load of every tile of the block, in the order in which
-// the warp groups use them.
+// The sm90 kernel's producers, one thread per ring buffer: they issue all loads of the block's tiles, in the order in
+// which the consumers use them.
 #pragma once
 
 #include "inference/cuda/conv/conv_sm90_tile.cuh"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sm90 kernel's products: what a warp group of consumers does with the rings for one tile.
+// The sm90 kernel's main loop: how a consumer warp group multiplies one tile from the ring buffers.
 #pragma once
 
 #include "inference/cuda/conv/conv_sm90_tile.cuh"
@@ -8,27 +8,27 @@
 namespace matte::sm90 {
 #if __CUDA_ARCH_FEAT_SM90_ALL
 
-/// A warp group's own place in the rings.
+/// A warp group's position in the ring buffers.
 struct Consumer {
     const Sm90Args& args;
     const Shared& shared;
     const int group;
     Turn pixels, weights;
 
-    /// Past the stages of a tile that the other warp group works on.
+    /// Skips the stages of a tile that the other warp group computes.
     __device__ void skipTile(int loads) {
         pixels.skip(loads, args.pixelStages);
         weights.skip(loads * args.stagesOfLoad, args.weightStages);
     }
 
-    /// Split by depth, every second stage of weights is this warp group's.
+    /// With Split::depth the warp groups alternate stages of weights.
     [[nodiscard]] __device__ bool ownsStage() const {
         return args.split != Split::depth || (weights.stage & 1) == group;
     }
 };
 
-/// The products of `taps` taps by steps `first` to `until` of a chunk's 16-channel steps. One run of instructions
-/// without a branch: the compiler commits at the end of each, and a wait for all groups but one would wait for all.
+/// Issues the products of `taps` taps for the 16-channel steps [first, until) of a chunk. Must stay free of branches:
+/// the compiler would commit at each, and a wait for all groups but one would wait for all.
 template <int taps, int first, int until, int tapUnits, int size>
 __device__ void products(float (&sums)[size], std::uint64_t weights, std::uint64_t pixels, const int* tapPixels) {
     ptx::wgmmaFence();
@@ -42,8 +42,8 @@ __device__ void products(float (&sums)[size], std::uint64_t weights, std::uint64
     ptx::wgmmaCommit();
 }
 
-/// Issues the products of one stage of weights. `tap`: the first of the stage, counted from the load's first; `column`:
-/// of the filter, where a stage is one.
+/// Issues the products of one stage of weights. `tap`: the stage's first tap, relative to the load's first. `column`:
+/// the filter column, if a stage is one column.
 template <int pixels, int chunk, int taps>
 __device__ void issue(float (&sums)[pixels / 2], const Consumer& at, int tap, int column) {
     constexpr int kRowBytes = chunk * 2, kSteps = chunk / 16, kTapUnits = kTapBytes<chunk> / kDescriptorUnit;
@@ -56,7 +56,7 @@ __device__ void issue(float (&sums)[pixels / 2], const Consumer& at, int tap, in
                                                  args.groupStride, kRowBytes);
     const int* tapPixels = args.tapUnits + tap;
     if constexpr (taps == 3 && kSteps > 1) {
-        // Folded, a column beside the middle one needs the end or the beginning of a chunk alone.
+        // Folded, the outer filter columns need only the end or the beginning of a chunk.
         if (column != 1 && args.neighbourSteps == 1) {
             if (column == 0) return products<taps, kSteps - 1, kSteps, kTapUnits>(sums, a, b, tapPixels);
             return products<taps, 0, 1, kTapUnits>(sums, a, b, tapPixels);
@@ -71,8 +71,8 @@ __device__ void issue(float (&sums)[pixels / 2], const Consumer& at, int tap, in
     products<taps, 0, kSteps, kTapUnits>(sums, a, b, tapPixels);
 }
 
-/// Whose turn it is when the warp groups take tiles in turn. A group starts on its tile once the other has seen the
-/// last load of the tile before: it could take a stage's earlier load for its own otherwise.
+/// Ordering of the warp groups under Split::tiles. A group starts its tile only after the other group has seen the last
+/// load of the previous tile; otherwise it could take an earlier load of a stage for its own.
 struct TakesTurns {
     bool on;  ///< Split::tiles
     int group;
@@ -84,9 +84,8 @@ struct TakesTurns {
     }
 };
 
-/// One warp group's products for one tile of `loads` loads. A stage's operands are given back only after the products
-/// of the stage that follows were issued, so that the tensor cores never wait for an instruction. `followed`: the block
-/// has a tile after this one.
+/// One warp group's products for one tile of `loads` loads. Releases a stage only after issuing the next stage's
+/// products, so that the tensor cores never idle. `followed`: the block has another tile.
 template <int pixels, int chunk, int taps>
 __device__ void multiply(float (&sums)[pixels / 2], Consumer& at, int loads, const TakesTurns& turns, bool followed) {
     const Sm90Args& args = at.args;
@@ -99,8 +98,8 @@ __device__ void multiply(float (&sums)[pixels / 2], Consumer& at, int loads, con
     };
     turns.begin();
     for (int load = 0; load < loads; ++load) {
-        // Also where none of its products are this group's: it could pass the same stage twice before the other has
-        // passed it once.
+        // Also if the group owns none of its products: it could otherwise pass this stage twice before the other group
+        // has passed it once.
         ptx::barrierWait(at.shared.pixelFull(at.pixels.stage), at.pixels.phase);
         bool used = false;
         for (int i = 0; i < args.stagesOfLoad; ++i) {

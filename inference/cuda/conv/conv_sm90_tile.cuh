@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the warps of an sm90 block agree on: which tiles are the block's, where the rings lie in shared memory, and
-// whose turn a stage of a ring is.
+// Definitions shared by the warps of an sm90 block: the block's tiles, the layout of shared memory, and positions in
+// ring buffers.
 #pragma once
 
 #include "inference/cuda/conv/conv_sm90.h"
@@ -11,7 +11,7 @@ namespace matte::sm90 {
 constexpr int kGroupThreads = 128, kGroupWarps = 4;
 constexpr int kTileChannels = 64;
 
-/// Named barriers; 0 is __syncthreads(). Each warp group's own, the exchange between them, and each one's turn.
+/// Named barriers (0 is __syncthreads()): one per warp group (1, 2), one for exchangeRounds(), one per turn (4, 5).
 enum Barrier { kGroupBarrier = 1, kExchangeBarrier = 3, kTurnBarrier = 4 };
 
 struct Tile {
@@ -29,7 +29,7 @@ __device__ inline Tile tileAt(const Sm90Args& args, int index) {
     return tile;
 }
 
-/// The block's part of the work: every `step`th tile from `first`, and of each the loads from `firstLoad`.
+/// The block's share of the work: every `step`th tile from `first`, and of each tile `loads` loads from `firstLoad`.
 struct Work {
     int first, step, firstLoad, loads, rank;
     __device__ explicit Work(const Sm90Args& args)
@@ -41,7 +41,7 @@ struct Work {
     }
 };
 
-/// A position in a ring of stages, and which time round it is.
+/// A position in a ring buffer of stages, with the parity of the round.
 struct Turn {
     int stage = 0;
     std::uint32_t phase = 0;
@@ -58,18 +58,18 @@ struct Turn {
     }
 };
 
-/// Addresses in shared memory.
+/// Shared-memory addresses.
 struct Shared {
     std::uint32_t pixels, weights, weightBytes, scratch, barriers;
     __device__ std::uint32_t pixelFull(int stage) const { return barriers + stage * 8; }
     __device__ std::uint32_t pixelEmpty(int stage) const { return pixelFull(Sm90Memory::kMaxStages + stage); }
     __device__ std::uint32_t weightFull(int stage) const { return pixelFull(2 * Sm90Memory::kMaxStages + stage); }
     __device__ std::uint32_t weightEmpty(int stage) const { return pixelFull(3 * Sm90Memory::kMaxStages + stage); }
-    /// Ends its phase when the sums of the cluster's other warp groups have arrived.
+    /// Completes when the sums of the cluster's other warp groups have arrived.
     __device__ std::uint32_t sumsFull() const { return pixelFull(4 * Sm90Memory::kMaxStages); }
 };
 
-/// Bytes of 64 channels' weights of one tap of one chunk.
+/// Bytes of the weights of 64 output channels for one tap of one chunk.
 template <int chunk>
 constexpr int kTapBytes = kTileChannels* chunk * 2;
 

@@ -64,8 +64,8 @@ bool matches(const UNet& unet, const Conv& layer, const ConvShape& shape) {
 
 }  // namespace
 
-/// One layer by itself, with inputs of its own and the model's weights: what is multiplied decides how much power the
-/// device takes, and so how fast it runs.
+/// One layer alone, with its own inputs and the model's weights: operand values affect the power draw, and so the
+/// clock.
 class ConvTuner::Bench {
 public:
     Bench(const CudaWeights& weights, const CudaWeights::Layer& layer, const ConvShape& shape)

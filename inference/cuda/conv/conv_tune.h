@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measured choice among a layer's ranked configurations: the best few are timed on the device when a network first
-// meets an input size, and the fastest is remembered in the user's cache folder. One thread at a time; the device that
-// the weights belong to is current. Not needed for a network to run: without it the first of the ranked is taken.
+// ConvTuner: autotuning of a layer's configuration. For each new input size the best-ranked few are timed on the device
+// and the fastest is stored in the user's cache folder. One thread at a time; the weights' device must be current.
+// Optional: without it a network uses the top-ranked configuration.
 //
 //     CudaNetwork network(weights, ConvTuner::choose(weights));  // all slots of an engine share one choice:
 //     CudaNetwork second(weights, choice);                       // copies of it share what was measured
@@ -17,25 +17,25 @@ namespace matte {
 
 class ConvTuner {
 public:
-    /// For networks of `weights`. Reads `file`, where it also writes.
+    /// For networks that use `weights`. `file` is the cache to read and write.
     explicit ConvTuner(std::shared_ptr<const CudaWeights> weights, std::filesystem::path file = TuneCache::userFile());
     ~ConvTuner();
     ConvTuner(const ConvTuner&) = delete;
     ConvTuner& operator=(const ConvTuner&) = delete;
 
-    /// The remembered configuration, or the fastest of the first few after timing them, which takes milliseconds for
-    /// each layer and less than two seconds for all layers of a size: what is over that limit, or does not fit the
-    /// device's memory, runs as ranked. Throws CudaError when the device fails.
+    /// The cached configuration, or the fastest of the top-ranked few. Timing takes milliseconds per layer and less
+    /// than two seconds per input size; beyond that limit, or if device memory is too small, returns the top-ranked
+    /// one. Throws CudaError when the device fails.
     ConvConfig operator()(const ConvShape& shape, const std::vector<ConvConfig>& ranked);
 
-    /// A tuner as a network wants it.
+    /// A tuner as a CudaNetwork::Choose.
     static CudaNetwork::Choose choose(std::shared_ptr<const CudaWeights> weights);
 
 private:
     class Bench;
     std::shared_ptr<const CudaWeights> weights_;
     TuneCache cache_;
-    std::chrono::steady_clock::duration spent_{};  ///< on the current size
+    std::chrono::steady_clock::duration spent_{};  ///< on the current input size
 };
 
 }  // namespace matte

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to a warp group's sums on their way out of the sm90 kernel: bias, ReLU, half, and through shared memory
-// to the output and to its 2x2 maxima, or by the network's head to alpha. Works in rounds of 64 pixels, two buffers in
-// turn, so that a round's store runs beside the next round's arithmetic.
+// The sm90 kernel's epilogue: bias, ReLU and conversion to half, then through shared memory to the output and its 2x2
+// max pooling, or through the network's head to alpha. Works in rounds of 64 pixels with double buffering, so that a
+// round's store overlaps the next round's arithmetic.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -15,19 +15,19 @@ constexpr int kRoundPixels = 64, kRoundRegisters = 32;
 constexpr int kRoundBytes = kRoundPixels * 128, kPooledRoundBytes = kRoundBytes / 4;
 constexpr int kPairPixels = 16, kPairs = kRoundPixels / kPairPixels;  // pixels of one matrix store
 
-/// Where a warp group's tile goes.
+/// The destination of a warp group's tile.
 struct TileTarget {
     const CUtensorMap* out;
     const CUtensorMap* pooled;  ///< null: no pooling
-    Head head;                  ///< alpha null: none
+    Head head;                  ///< alpha null: no head
     int channel, x, row, y, batch;
     int width, height, tileWidth, fold;
     float bias0, bias1;  ///< of the thread's two rows of sums
-    int piece0, piece1;  ///< the 8 channels among 64 that the warp's first and last 8 rows are
+    int piece0, piece1;  ///< groups of 8 channels, among 64, of the warp's first and last 8 rows
     bool relu;
 };
 
-/// Of a round, the pairs of 8-pixel groups that this block stores.
+/// The pairs of 8-pixel groups in a round that this block stores.
 struct PairRange {
     int from = 0, until = kPairs;
 };
@@ -48,7 +48,7 @@ __device__ inline float max4(float a, float b, float c, float d) {
     return fmaxf(fmaxf(a, b), fmaxf(c, d));
 }
 
-/// The 64 pixels whose sums begin at register `first`, as [pixel][64 channels] with the 128-byte swizzle.
+/// Writes the 64 pixels whose sums begin at register `first` as [pixel][64 channels] with the 128-byte swizzle.
 template <int first, int size>
 __device__ inline void stageRound(
     const float (&sums)[size], const TileTarget& to, const PairRange& pairs, std::uint32_t buffer, int thread) {
@@ -69,8 +69,8 @@ __device__ inline void stageRound(
     }
 }
 
-/// 2x2 maxima of the same round: 16 pixels. A thread's sums cover two columns of every row, so each maximum is its own;
-/// two of them, one above the other, make the pair that a matrix store wants.
+/// Writes the round's 2x2 maxima, 16 pixels. A thread's sums cover two columns of every row, so it computes each
+/// maximum alone; two vertically adjacent maxima form the pair for the matrix store.
 template <int first, int width, int size>
 __device__ inline void stagePooled(const float (&sums)[size], const TileTarget& to, std::uint32_t buffer, int thread) {
     const int lane = thread % 32, warp = thread / 32;
@@ -98,7 +98,8 @@ __device__ inline void stagePooled(const float (&sums)[size], const TileTarget& 
     ptx::storeMatrix4Transposed(buffer + std::uint32_t(pixel) * 128 + piece, r);
 }
 
-/// The same of folded pixels: a thread's two rows are the same channel of two neighbours, so 32 maxima of 32 channels.
+/// The same for folded pixels: a thread's two rows are one channel of two neighbours, so there are 32 maxima of 32
+/// channels.
 template <int first, int width, int size>
 __device__ inline void stagePooledFolded(const float (&sums)[size],
                                          const TileTarget& to,
@@ -116,7 +117,7 @@ __device__ inline void stagePooledFolded(const float (&sums)[size],
     ptx::storeMatrix4Transposed(buffer + std::uint32_t(lane * 64 + swizzledPiece(lane, warp, 64) * 16), r);
 }
 
-/// Alpha of the 64 pixels that stageRound() left in `buffer`; two threads share a pixel.
+/// Computes alpha of the 64 pixels that stageRound() wrote to `buffer`; two threads per pixel.
 __device__ inline void finishHead(const TileTarget& to, int round, std::uint32_t buffer, int thread) {
     const int pixel = thread / 2, half = thread % 2, channels = kHeadWeights / to.fold;
     float sums[2] = {};  // of 16 channels each
@@ -141,8 +142,8 @@ __device__ inline void finishHead(const TileTarget& to, int round, std::uint32_t
     }
 }
 
-/// Round `round` of the tile: registers from `first`. `scratch`: two buffers, then two for the maxima; `turn` counts
-/// rounds over all tiles; `barrier` is the warp group's own.
+/// Stores round `round` of the tile, whose sums begin at register `first`. `scratch`: two buffers, then two for the
+/// maxima. `turn` counts rounds over all tiles. `barrier`: the warp group's named barrier.
 template <int first, int size>
 __device__ inline void storeRound(const float (&sums)[size],
                                   const TileTarget& to,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of the network's head that all kernels share.
+// Arithmetic of the network's head, shared by all kernels.
 #pragma once
 
 #include <cuda_fp16.h>
 
 namespace matte {
 
-/// 8 halves of a pixel times their weights, which lie at a multiple of 16 bytes.
+/// Dot product of 8 halves of a pixel with their weights, which are 16-byte aligned.
 __device__ inline float dot8(uint4 halves, const float* weights) {
     const __half2* pairs = reinterpret_cast<const __half2*>(&halves);
     float sum = 0;

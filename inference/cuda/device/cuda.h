@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owners of CUDA objects. Each is move-only, frees in its destructor and belongs to the device that was current when it
-// was made. Any thread, one at a time for each object.
+// RAII wrappers of CUDA objects. Each is move-only, releases in its destructor and belongs to the device that was
+// current at its construction. Any thread, one at a time per object.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,8 +13,8 @@
 
 namespace matte {
 
-/// Thrown for every failed CUDA call. `code` tells a lack of memory, which a smaller picture may cure, from a lost
-/// device, which nothing does.
+/// Thrown for every failed CUDA call. `code` tells a lack of memory, which a smaller picture may avoid, from a lost
+/// device.
 struct CudaError : Error {
     CudaError(cudaError_t failed, const char* call)
         : Error(ErrorCategory::engine,
@@ -33,7 +33,7 @@ struct CudaError : Error {
         }                                                                                \
     } while (false)
 
-/// A handle that is released by a CUDA function. Release errors are dropped: after a lost device each call fails.
+/// A handle with a CUDA release function. Ignores release errors: once the device is lost, every call fails.
 template <typename Handle, cudaError_t (*release)(Handle)>
 class CudaHandle {
 public:
@@ -55,7 +55,7 @@ private:
     Handle handle_ = nullptr;
 };
 
-/// A stream that never waits for the default stream.
+/// A non-blocking stream: it does not synchronise with the default stream.
 class Stream {
 public:
     Stream() {
@@ -70,11 +70,10 @@ private:
     CudaHandle<cudaStream_t, cudaStreamDestroy> stream_;
 };
 
-/// A point in a stream. Recorded while a graph is recorded, it becomes a node of the graph, and is passed at each
-/// launch.
+/// An event. Recorded during stream capture, it becomes an event node of the graph and is recorded at each launch.
 class Event {
 public:
-    /// timing: wait() looks again and again. asleep: wait() sleeps. order: only for other streams to wait for.
+    /// timing: wait() spins. asleep: wait() sleeps. order: no timing, for waitOn().
     enum class Kind { timing = 1, asleep, order };
     explicit Event(Kind kind = Kind::timing) {
         cudaEvent_t event = nullptr;
@@ -89,7 +88,7 @@ public:
         CUDA_CHECK(cudaEventRecordWithFlags(get(), stream,
                                             isRecorded(stream) ? cudaEventRecordExternal : cudaEventRecordDefault));
     }
-    /// Makes `stream` wait for the last record(); not at all if there was none.
+    /// Makes `stream` wait for the last record(), if any.
     void waitOn(cudaStream_t stream) const {
         CUDA_CHECK(
             cudaStreamWaitEvent(stream, get(), isRecorded(stream) ? cudaEventWaitExternal : cudaEventWaitDefault));
@@ -110,14 +109,13 @@ private:
     CudaHandle<cudaEvent_t, cudaEventDestroy> event_;
 };
 
-/// Lets what is enqueued on `later` from now on wait for what is on `earlier`; in a graph, too, if one of them is
-/// recorded.
+/// Makes later work on `later` wait for the work so far on `earlier`; during capture, as a dependency in the graph.
 inline void follow(cudaStream_t later, cudaStream_t earlier, const Event& event) {
     CUDA_CHECK(cudaEventRecord(event.get(), earlier));
     CUDA_CHECK(cudaStreamWaitEvent(later, event.get(), 0));
 }
 
-/// Bytes on the device, not initialised.
+/// Uninitialised device memory.
 class DeviceBuffer {
 public:
     DeviceBuffer() = default;
@@ -138,7 +136,7 @@ private:
     std::size_t bytes_ = 0;
 };
 
-/// Page-locked bytes on the host: copies from and to them run beside the kernels.
+/// Page-locked host memory: copies from and to it run concurrently with kernels.
 class PinnedBuffer {
 public:
     PinnedBuffer() = default;
@@ -158,11 +156,11 @@ private:
     std::size_t bytes_ = 0;
 };
 
-/// What a function enqueues on a stream, recorded once and launched as one piece.
+/// A CUDA graph: work captured once from a stream and launched as one unit.
 class Graph {
 public:
     Graph() = default;
-    /// `enqueue` runs once, now, while `stream` records instead of running.
+    /// Calls `enqueue` once while `stream` is capturing.
     template <typename Enqueue>
     Graph(cudaStream_t stream, Enqueue&& enqueue) {
         CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));

@@ -11,8 +11,7 @@ namespace {
 
 constexpr int kThreads = 256, kSteps = 2048;
 
-/// Halves of random sign and mantissa between 0.5 and 1: what is multiplied decides on the power, and that on the
-/// clock.
+/// Halves between 0.5 and 1 with random sign and mantissa: operand values affect the power draw, and that the clock.
 __device__ std::uint32_t randomHalves(std::uint32_t seed) {
     seed = (seed ^ 61) ^ (seed >> 16);
     seed *= 9;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device reaches at best, measured by short loops of our own: the limit that a layer's time is held against. The
-// thread's current device; takes a few milliseconds.
+// Peak rates of the current device, measured by short loops of our own: the limits that layer times are compared with.
+// Takes a few milliseconds.
 //
 //     const MachineRates rates = measureRates(ConvKernel::sm90);
 #pragma once
@@ -10,11 +10,11 @@
 
 namespace matte {
 
-/// With the instructions that `kernel` multiplies by: wgmma, mma.sync, or fp32 multiply-adds, on random numbers; bytes
-/// are read and written by a copy within the device's memory. Throws CudaError.
+/// Arithmetic with the instructions of `kernel` (wgmma, mma.sync or fp32 multiply-adds) on random numbers; memory
+/// traffic, reads plus writes, with a copy within device memory. Throws CudaError.
 MachineRates measureRates(ConvKernel kernel);
 
-/// wgmma's loop on `blocks` multiprocessors, once. Its work in flops; 0 in a build without sm_90a.
+/// Launches the wgmma loop once on `blocks` multiprocessors. Returns its flops; 0 in a build without sm_90a.
 double launchWgmmaLoop(int blocks, float* out, cudaStream_t stream);
 
 }  // namespace matte

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One instruction per function: what the tensor-core kernels need beyond CUDA C++. Shared-memory addresses are the
-// 32-bit ones of sharedAddress(). Reference: the PTX ISA, sections 9.7.9 (cp.async, TMA), 9.7.13 (mbarrier), 9.7.14
-// (mma, ldmatrix, stmatrix) and 9.7.15 (wgmma).
+// Wrappers of single PTX instructions that CUDA C++ lacks, for the tensor-core kernels. Shared-memory addresses are
+// 32-bit, from sharedAddress(). Reference: the PTX ISA, sections 9.7.9 (cp.async, TMA), 9.7.13 (mbarrier), 9.7.14 (mma,
+// ldmatrix, stmatrix) and 9.7.15 (wgmma).
 #pragma once
 
 #include <cuda.h>
@@ -15,9 +15,9 @@ __device__ inline std::uint32_t sharedAddress(const void* pointer) {
     return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-// ---- every architecture from sm_80 ---------------------------------------------------------------------------------
+// ---- sm_80 and newer -----------------------------------------------------------------------------------------------
 
-/// Copies 16 bytes from global to shared memory; writes zeros instead where `valid` is false.
+/// Copies 16 bytes from global to shared memory; writes zeros if `valid` is false.
 __device__ inline void copyAsync16(std::uint32_t shared, const void* global, bool valid) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(valid ? 16 : 0)
                  : "memory");
@@ -35,7 +35,7 @@ __device__ inline void copyAsyncWait() {
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
 
-/// Four 8x8 matrices of halves; lane l gives the address of row l % 8 of matrix l / 8.
+/// Loads four 8x8 matrices of halves; lane l gives the address of row l % 8 of matrix l / 8.
 __device__ inline void loadMatrix4(std::uint32_t (&r)[4], std::uint32_t shared) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
@@ -43,7 +43,7 @@ __device__ inline void loadMatrix4(std::uint32_t (&r)[4], std::uint32_t shared) 
                  : "memory");
 }
 
-/// d[16x8] += a[16x16] * b[16x8], halves in, floats out.
+/// d[16x8] += a[16x16] * b[16x8], half inputs, float accumulators.
 __device__ inline void mma16816(float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1) {
     asm volatile(
         "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
@@ -61,13 +61,13 @@ __device__ inline uint4 loadShared16(std::uint32_t shared) {
     return four;
 }
 
-/// Lets the next kernel of the stream start its prologue; without effect before sm_90.
+/// Programmatic dependent launch: lets the stream's next kernel start. No effect before sm_90.
 __device__ inline void launchDependents() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
-/// Waits until the previous kernel of the stream has finished and its writes can be read.
+/// Waits until the stream's previous kernel has finished and its writes are visible. No effect before sm_90.
 __device__ inline void waitForPrevious() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -87,7 +87,7 @@ __device__ inline void storeMatrix4Transposed(std::uint32_t shared, const std::u
 __device__ inline void barrierInit(std::uint32_t barrier, std::uint32_t arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
-/// Makes initialised barriers visible to the copy engine.
+/// Makes initialised barriers visible to the async proxy (TMA) and the cluster.
 __device__ inline void barrierInitFence() {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
@@ -108,7 +108,7 @@ __device__ inline bool barrierTryWait(std::uint32_t barrier, std::uint32_t parit
         : "memory");
     return done != 0;
 }
-/// Returns when the phase of that parity has ended. MATTE_TRAP_HANGS turns a wait without end into an error.
+/// Waits for the phase of that parity to complete. With MATTE_TRAP_HANGS an endless wait traps.
 __device__ inline void barrierWait(std::uint32_t barrier, std::uint32_t parity) {
 #ifdef MATTE_TRAP_HANGS
     for (int polls = 0; !barrierTryWait(barrier, parity); ++polls) {
@@ -120,7 +120,7 @@ __device__ inline void barrierWait(std::uint32_t barrier, std::uint32_t parity) 
 #endif
 }
 
-/// The same for a phase that other blocks of the cluster end: what they stored here can then be read.
+/// The same for a phase that other blocks of the cluster complete: acquires their stores to this block's shared memory.
 __device__ inline void barrierWaitCluster(std::uint32_t barrier, std::uint32_t parity) {
     std::uint32_t done = 0;
     for (int polls = 0; done == 0; ++polls) {
@@ -137,13 +137,13 @@ __device__ inline void barrierWaitCluster(std::uint32_t barrier, std::uint32_t p
     }
 }
 
-/// The address at which the cluster's block `rank` sees what lies at `shared` in its own shared memory.
+/// Maps the address `shared` to the same offset in the shared memory of the cluster's block `rank`.
 __device__ inline std::uint32_t remoteAddress(std::uint32_t shared, int rank) {
     std::uint32_t address;
     asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(shared), "r"(rank));
     return address;
 }
-/// Stores 16 bytes in another block's shared memory, counted by that block's `barrier`.
+/// Stores 16 bytes to another block's shared memory asynchronously; completion counts on that block's `barrier`.
 __device__ inline void storeRemote16(std::uint32_t address, std::uint32_t barrier, float4 four) {
     asm volatile(
         "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%2, %3, %4, %5}, [%1];" ::"r"(
@@ -151,7 +151,7 @@ __device__ inline void storeRemote16(std::uint32_t address, std::uint32_t barrie
         "r"(barrier), "f"(four.x), "f"(four.y), "f"(four.z), "f"(four.w)
         : "memory");
 }
-/// All threads of all blocks of the cluster; of memory it orders initialised barriers alone.
+/// Synchronises all threads of the cluster. Orders no memory but barriers published by barrierInitFence().
 __device__ inline void clusterBarrier() {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
@@ -161,12 +161,12 @@ __device__ inline void namedBarrier(int id, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-/// Counts this thread towards the barrier without waiting for it.
+/// Arrives at the named barrier without waiting.
 __device__ inline void namedBarrierArrive(int id, int threads) {
     asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-/// Orders this thread's ordinary writes to shared memory before the copy engine's reads.
+/// Orders this thread's writes to shared memory before later TMA reads.
 __device__ inline void proxyFence() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
@@ -175,7 +175,7 @@ __device__ inline void prefetchTensorMap(const CUtensorMap* map) {
     asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
-/// Box at (c, x, y, n) to shared memory; what lies outside the tensor arrives as zeros, and counts as bytes too.
+/// Loads the box at (c, x, y, n) into shared memory. Elements outside the tensor are zeros and count as bytes too.
 __device__ inline void tmaLoad4d(
     std::uint32_t shared, const CUtensorMap* map, std::uint32_t barrier, int c, int x, int y, int n) {
     asm volatile(
@@ -184,7 +184,7 @@ __device__ inline void tmaLoad4d(
         "l"(map), "r"(barrier), "r"(c), "r"(x), "r"(y), "r"(n)
         : "memory");
 }
-/// Box at (c, x, d, y, n) from shared memory; what lies outside the tensor is not written.
+/// Stores the box at (c, x, d, y, n) from shared memory. Elements outside the tensor are not written.
 __device__ inline void tmaStore5d(const CUtensorMap* map, std::uint32_t shared, int c, int x, int d, int y, int n) {
     asm volatile("cp.async.bulk.tensor.5d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5, %6}], [%1];" ::"l"(map),
                  "r"(shared), "r"(c), "r"(x), "r"(d), "r"(y), "r"(n)
@@ -199,12 +199,12 @@ __device__ inline void bulkLoad(std::uint32_t shared, const void* global, std::u
 __device__ inline void storeCommit() {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
-/// Until at most `pending` of this thread's stores still read shared memory.
+/// Waits until at most `pending` of this thread's store groups still read shared memory.
 template <int pending>
 __device__ inline void storeWaitRead() {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
 }
-/// Until this thread's stores are in memory.
+/// Waits until this thread's stores are complete in global memory.
 __device__ inline void storeWaitDone() {
     asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }

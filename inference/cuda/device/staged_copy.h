@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between host memory and the device: page-locked memory as it is, other memory through a small ring of
-// page-locked pieces, so that copying on the host and over the bus go on side by side whatever the picture's size. One
-// thread at a time.
+// StagedCopy: copies between host and device: page-locked memory directly, other memory through a small ring of
+// page-locked buffers, which overlaps the copy on the host with the transfer over the bus. One thread at a time.
 #pragma once
 
 #include <array>
@@ -13,11 +12,11 @@ namespace matte {
 class StagedCopy {
 public:
     StagedCopy();
-    /// The device has it in the stream's order. `from` must stay as it is until then: page-locked memory is read later.
+    /// Enqueues the copy. `from` must stay unchanged until it is done, because page-locked memory is read later.
     void upload(const void* from, std::size_t bytes, std::byte* to, cudaStream_t stream);
-    /// Returns when `to` has been written.
+    /// Returns when the copy is complete.
     void download(const std::byte* from, std::size_t bytes, void* to, cudaStream_t stream);
-    /// By all uploads so far.
+    /// Total of all uploads so far.
     [[nodiscard]] std::size_t bytesUp() const { return bytesUp_; }
 
 private:
@@ -27,7 +26,7 @@ private:
         Event idle;
     };
     std::array<Piece, 4> ring_;
-    std::size_t next_ = 0;  ///< the piece that was used longest ago
+    std::size_t next_ = 0;  ///< the least recently used buffer
     std::size_t bytesUp_ = 0;
 };
 

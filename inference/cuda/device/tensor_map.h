@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptions of tensors for Hopper's copy engine. Any thread.
+// Tensor maps for Hopper's Tensor Memory Accelerator (TMA). Any thread.
 #pragma once
 
 #include <cuda.h>
@@ -8,8 +8,8 @@
 
 namespace matte {
 
-/// A box of halves out of a dense tensor, innermost dimension first; sides of at most 256, the first at most 64 and in
-/// shared memory as a row with the swizzle of its length (32, 64 or 128 bytes). Unused dimensions are 1.
+/// A box of halves in a dense tensor, innermost dimension first. Box sides are at most 256. The first is at most 64; it
+/// forms a row in shared memory, with the swizzle of its length (32, 64 or 128 bytes). Unused dimensions are 1.
 struct TensorBox {
     std::array<int, 5> size{1, 1, 1, 1, 1};
     std::array<int, 5> box{1, 1, 1, 1, 1};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hopper's warp-group matrix instructions: d[64 x N] += a[64 x 16] * b[16 x N] by the 128 threads of a warp group, both
-// operands in swizzled shared memory with K contiguous, named by descriptors. PTX ISA, section 9.7.15. Thread t holds
-// rows 16 (t / 32 % 4) + t % 32 / 4 + {0, 8} and columns 8 j + 2 (t % 4) + {0, 1}: d[4 j + 2 (row half) + column].
+// Hopper's warp-group matrix instructions: d[64 x N] += a[64 x 16] * b[16 x N] by the 128 threads of a warp group. Both
+// operands lie in swizzled shared memory with K contiguous, given by descriptors. PTX ISA, section 9.7.15. Thread t
+// holds rows 16 (t / 32 % 4) + t % 32 / 4 + {0, 8} and columns 8 j + 2 (t % 4) + {0, 1}: d[4 j + 2 (row half) +
+// column].
 #pragma once
 
 #include <cstdint>
@@ -9,15 +10,15 @@
 namespace matte::ptx {
 #if __CUDA_ARCH_FEAT_SM90_ALL
 
-/// An operand whose rows are rowBytes (32, 64 or 128: also the swizzle) long and whose groups of 8 rows lie groupStride
-/// bytes apart.
+/// The descriptor of an operand with rows of rowBytes (32, 64 or 128, which is also the swizzle) and groups of 8 rows
+/// that are groupStride bytes apart.
 __device__ inline std::uint64_t wgmmaDescriptor(std::uint32_t shared, int groupStride, int rowBytes) {
     const std::uint64_t swizzle = rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3;
     return std::uint64_t((shared & 0x3FFFF) >> 4) | std::uint64_t(1) << 16 | std::uint64_t(groupStride >> 4) << 32 |
            swizzle << 62;
 }
 
-/// Before the first wgmma after ordinary code touched the accumulators.
+/// Required before the first wgmma and after other code has accessed the accumulators.
 __device__ inline void wgmmaFence() {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -38,7 +39,7 @@ __device__ inline void giveRegisters() {
 }
 
 // clang-format off
-// The accumulators' names in an instruction, and as its operands.
+// The accumulators' names in the instruction text, and the operand lists.
 #define MATTE_NAMES_32 \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"

@@ -51,7 +51,7 @@ __device__ void unite(int* parents, int a, int b) {
         const int low = min(a, b), high = max(a, b);
         const int before = atomicMin(parents + high, low);
         if (before == high) return;
-        a = low;  // somebody else linked `high` meanwhile: what it was linked to belongs here, too
+        a = low;  // another thread has linked `high` meanwhile: unite with its component, too
         b = before;
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of matting/component_filter.h on the GPU; nothing goes to the host. Each function enqueues kernels on a
-// stream and returns; a bad launch throws CudaError. Any thread, one at a time for each stream.
+// matting/component_filter.h on the GPU, without copies to the host. Functions enqueue kernels on a stream and return;
+// a failed launch throws CudaError. Any thread, one at a time per stream.
 //
 //     keepComponents(network.alpha(), size, params, {}, memory.kept, scratch, selected, stream);
 #pragma once
@@ -9,23 +9,23 @@
 
 namespace matte::device {
 
-/// Memory that one call needs; nothing in it is kept.
+/// Scratch memory of one call.
 struct ComponentScratch {
-    int* parents = nullptr;              ///< [h, w]: a pixel of the same part, or -1
-    unsigned* areas = nullptr;           ///< [h, w], at each part's root
-    unsigned* rooms = nullptr;           ///< [h, w], at each part's root
+    int* parents = nullptr;              ///< [h, w]: union-find parent, or -1 outside all components
+    unsigned* areas = nullptr;           ///< [h, w]: pixels, at each component's root
+    unsigned* rooms = nullptr;           ///< [h, w]: prominence, at each component's root
     unsigned char* sides = nullptr;      ///< [h, w]: kNobody, kGoing, kStaying
-    uchar2* near = nullptr;              ///< [h, w]: distances within the row to what stays and what goes
-    unsigned long long* most = nullptr;  ///< [2]: the largest area; the most room above its root
-    int* going = nullptr;                ///< whether anything goes
+    uchar2* near = nullptr;              ///< [h, w]: distances within the row to kept and to removed components
+    unsigned long long* most = nullptr;  ///< [2]: the largest area; the largest prominence with its root's index
+    int* going = nullptr;                ///< whether any component is removed
     static std::size_t bytes(Size size);
-    /// Parts of `memory`, which holds bytes(size), each at a multiple of 256.
+    /// Divides `memory` of bytes(size) bytes into arrays, 256-byte aligned.
     static ComponentScratch in(std::byte* memory, Size size);
 };
 
-/// `matte` [h, w] without what params->removeSmallRegions and params->nearestOnly take out; 0 where it is not finite,
-/// which sets the flag. `kept` [h, w] remembers who stayed from one frame to the next: 0 at first. `params` lies in
-/// device memory.
+/// Writes to `selected` [h, w] the `matte` [h, w] without the components that params->removeSmallRegions and
+/// params->nearestOnly remove; non-finite values become 0 and set the flag. `kept` [h, w], 0 at first, carries the kept
+/// components to the next frame. `params` lies in device memory.
 void keepComponents(const float* matte,
                     Size size,
                     const ResolvedParams* params,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatteGuard (inference/matting/matte_guard.h) on the GPU, where what it says is needed before the composite is begun.
-// Each function enqueues kernels on a stream and returns; a bad launch throws CudaError. The memory of one source of
-// frames passes from frame to frame, as TemporalMemory does.
+// MatteGuard (inference/matting/matte_guard.h) on the GPU, so that the composite need not wait for the host. Functions
+// enqueue kernels on a stream and return; a failed launch throws CudaError. Each frame of a source updates the same
+// GuardMemory, in order, as with TemporalMemory.
 //
 //     guardMatte(network.alpha(), network.input(), false, mean, deviation, memory, flag, stream);
 #pragma once
@@ -11,24 +11,23 @@
 
 namespace matte::device {
 
-/// What is remembered of the frames before; device memory.
+/// The guard's state between frames, in device memory.
 struct GuardMemory {
-    /// What the guard knows, and what is counted of one frame. Zeros: nothing is known.
+    /// The guard and the sums of one frame. All zeros: no history.
     struct State {
         MatteGuard guard;
         unsigned covered, notFinite;
         unsigned long long change;
     };
     Size size;                 ///< of the network's matte
-    State* state = nullptr;    ///< of any size
-    float4* before = nullptr;  ///< [h, w]: the colours of the frame before; kForgotten and below: there was none
+    State* state = nullptr;    ///< one, independent of the size
+    float4* before = nullptr;  ///< [h, w]: colours of the previous frame; at most kForgotten if there is none
 };
-/// Another source, or only another size, of whose pictures none is known.
+/// Clear the history: resetCoverage() for a new source, resetPicture() for a new source or size.
 void resetCoverage(const GuardMemory& memory, cudaStream_t stream);
 void resetPicture(const GuardMemory& memory, cudaStream_t stream);
 
-/// Judges `matte` [h, w] of the picture in `input`, the network's as shrinkToInput() made it, and sets the flag to the
-/// MatteFault, if it is one.
+/// Judges `matte` [h, w] and on a MatteFault sets the flag to it. `input` is the network's input from shrinkToInput().
 void guardMatte(const float* matte,
                 const void* input,
                 bool inFloats,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The colours that a network's input was made of, for kernels that look at the picture once more.
+// Reads the picture's colours back from the network's input.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -9,7 +9,7 @@
 
 namespace matte::device {
 
-/// R, G, B of 0 to 1, but for rounding, out of the network's input as shrinkToInput() makes it.
+/// Inverts the normalisation of shrinkToInput(): R, G, B, 0 to 1 up to rounding, of pixel i.
 class InputColors {
 public:
     InputColors(const void* input,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts one piece of memory into arrays, each at a multiple of 256 bytes. Any thread.
+// Partition: divides one block of memory into arrays, 256-byte aligned. Any thread.
 //
 //     Partition parts(memory);   float* sums = parts.take<float>(pixels);
 //     Partition size;   size.take<float>(pixels);   DeviceBuffer memory(size.bytes());
@@ -11,7 +11,7 @@ namespace matte {
 
 class Partition {
 public:
-    /// Without memory it only counts bytes.
+    /// With null, only counts bytes.
     explicit Partition(std::byte* memory = nullptr) : memory_(memory) {}
     template <typename T>
     T* take(std::size_t count) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything around the network on the GPU: the same steps as matting/resample.h, matting/guided_filter.h and
-// matting/composite.h, on device memory. Each function enqueues kernels on a stream and returns; a bad launch throws
-// CudaError. Any thread, one at a time for each stream.
+// The pixel steps around the network on the GPU, the same as in matting/resample.h, matting/guided_filter.h and
+// matting/composite.h. Pointers are to device memory. Functions enqueue kernels on a stream and return; a failed launch
+// throws CudaError. Any thread, one at a time per stream.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,7 +17,7 @@
 
 namespace matte::device {
 
-/// Rows of pixels in device memory that somebody else owns; any format but gray8. rgba8 lies at multiples of 4 bytes.
+/// A non-owning view of pixels in device memory, any format but gray8. rgba8 is 4-byte aligned.
 struct Source {
     const std::uint8_t* data = nullptr;
     Size size;
@@ -25,18 +25,19 @@ struct Source {
     PixelFormat format = PixelFormat::rgba8;
 };
 
-/// For one output along one axis: `count` inputs from `first` on; the first weighs `head`, the last of several `tail`.
+/// One output's inputs along one axis: `count` from `first` on; the first has weight `head`, the last of several
+/// `tail`.
 struct AxisTap {
     int first, count;
     float head, tail;
 };
-/// A tap for each output, in device memory, and the weight of every input between a tap's first and last.
+/// One tap per output, in device memory, and the weight of the inputs between a tap's first and last.
 struct Axis {
     const AxisTap* taps = nullptr;
     float inner = 0;
 };
 
-/// The weights of matting/resample.h's Taps for both axes, made once for a pair of sizes.
+/// The weights of matting/resample.h's Taps for both axes and one pair of sizes.
 class Resampling {
 public:
     Resampling() = default;
@@ -52,10 +53,11 @@ private:
     Axis across_, down_;
 };
 
-/// sRGB-encoded R, G, B of 0 to 1 at the grid's size, as float4 [H, W] with 0 in w; what is transparent shows white.
+/// The guide: sRGB-encoded R, G, B, 0 to 1, at the grid's size, as float4 [H, W] with w 0; transparent pixels are over
+/// white.
 void shrinkToGuide(const Source& source, const Resampling& resampling, float4* guide, cudaStream_t stream);
 
-/// The network's input: [H, W, 8] halves or floats, (value - mean) / deviation for R, G, B and five zeros.
+/// The network's input: [H, W, 8] halves or floats: (value - mean) / deviation for R, G, B, then five zeros.
 void shrinkToInput(const Source& source,
                    const Resampling& resampling,
                    const std::array<float, 3>& mean,
@@ -64,24 +66,25 @@ void shrinkToInput(const Source& source,
                    bool inFloats,
                    cudaStream_t stream);
 
-/// Set to the MatteFault by the step that finds the network's output no matte to show; set to 0 by whoever owns it.
+/// Set to the MatteFault by the kernel that finds one; the owner sets it to 0 before each picture.
 struct NonFiniteFlag {
     int* onDevice = nullptr;
     int* onHost = nullptr;  ///< page-locked
 };
 
-/// Floats [h, w] at the grid's size; 0 where `matte` is not finite. `nonFinite` may be empty.
+/// Resamples the matte to floats [H, W] at the grid's size; non-finite values become 0 and set `nonFinite`, which may
+/// be empty.
 void resampleMatte(const float* matte,
                    const Resampling& resampling,
                    const NonFiniteFlag& nonFinite,
                    float* target,
                    cudaStream_t stream);
 
-/// A picture at another size as rgba8, straight alpha, packed rows.
+/// Resamples a picture to rgba8, straight alpha, packed rows.
 void resamplePicture(const Source& source, const Resampling& resampling, std::uint8_t* rgba, cudaStream_t stream);
 
-/// A background picture in its frame, as layInto() does it: rgba8, opaque, packed rows. `resampling` is layout.seen to
-/// layout.scaled.
+/// Fits a background picture to the frame, as layInto(): rgba8, opaque, packed rows. `resampling` is from layout.seen
+/// to layout.scaled.
 void layPlate(const Source& picture,
               const Layout& layout,
               const Resampling& resampling,
@@ -90,21 +93,20 @@ void layPlate(const Source& picture,
               std::uint8_t* rgba,
               cudaStream_t stream);
 
-/// The coefficients' grid of matting/guided_filter.h, in planes of float4 [H, W]; w is unused where three channels are
-/// named.
+/// The coefficients' grid of matting/guided_filter.h as planes of float4 [H, W]; w is unused unless documented.
 struct GuidedCoefficients {
     Size size;
     float4* coefficients = nullptr;  ///< alpha = coefficients . (r, g, b, 1) of the sRGB-encoded pixel
     float4* foreground = nullptr;    ///< local colour of the person, linear light
-    float4* background = nullptr;    ///< and of what is behind
-    float4* blurred = nullptr;       ///< the background blurred
-    float4* linear = nullptr;        ///< the picture's own colour in linear light, and in w the refined alpha
-    const int* nonFinite = nullptr;  ///< NonFiniteFlag::onDevice: when set, nobody is shown
-    float4* wrap = nullptr;          ///< the new background's light nearby; read when ResolvedParams::lightWrap > 0
+    float4* background = nullptr;    ///< local colour of the background, linear light
+    float4* blurred = nullptr;       ///< the blurred background
+    float4* linear = nullptr;        ///< the picture in linear light; w is the refined alpha
+    const int* nonFinite = nullptr;  ///< NonFiniteFlag::onDevice: when set, only the background is shown
+    float4* wrap = nullptr;          ///< light wrap; read only if ResolvedParams::lightWrap > 0
     static constexpr int kPlanes = 6;
 };
 
-/// Memory that one run of the steps below needs: not kept between them except for guide and target.
+/// Scratch memory of the functions below. Only guide and target carry data between them.
 struct Scratch {
     float4* guide = nullptr;   ///< [H, W]
     float* target = nullptr;   ///< [H, W]: the network's matte on the grid
@@ -114,7 +116,7 @@ struct Scratch {
     float4* totals = nullptr;  ///< [2 + 2 kTotalBlocks]
     static constexpr int kTotalBlocks = 264;
     static std::size_t bytes(Size grid);
-    /// Parts of `memory`, which holds bytes(grid), each at a multiple of 256.
+    /// Divides `memory` of bytes(grid) bytes into arrays, 256-byte aligned.
     static Scratch in(std::byte* memory, Size grid);
 };
 
@@ -129,8 +131,8 @@ void blurBackground(const GuidedCoefficients& guided,
                     const ResolvedParams* params,
                     cudaStream_t stream);
 
-/// linear and blurred or the plate -> wrap: for parameters with lightWrap > 0, before compositeOver(). `plate` of
-/// `frame` pixels as there, `params` in device memory. A transparent background needs none.
+/// linear and blurred or the plate -> wrap. Call it before compositeOver() if lightWrap > 0; not needed for a
+/// transparent background. `plate` has `frame` pixels, as in compositeOver(); `params` lies in device memory.
 void wrapLight(const GuidedCoefficients& guided,
                const Scratch& scratch,
                const ResolvedParams* params,
@@ -138,8 +140,8 @@ void wrapLight(const GuidedCoefficients& guided,
                Size frame,
                cudaStream_t stream);
 
-/// The picture over its new background, rgba8 with packed rows of source.size. `plate` is such a picture for
-/// Kind::image, else null. `params` lies in device memory.
+/// Composites the picture over its new background: rgba8, packed rows, source.size. `plate`: for Kind::image the
+/// background in the same format and size, else null. `params` lies in device memory.
 void compositeOver(const Source& source,
                    const GuidedCoefficients& guided,
                    const ResolvedParams* params,
@@ -147,7 +149,7 @@ void compositeOver(const Source& source,
                    std::uint8_t* rgba,
                    cudaStream_t stream);
 
-/// The matte alone, one byte a pixel, packed rows.
+/// Renders the matte, gray8, packed rows, source.size. `params` lies in device memory.
 void renderMatte(const Source& source,
                  const GuidedCoefficients& guided,
                  const ResolvedParams* params,

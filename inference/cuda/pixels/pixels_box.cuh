@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Box filters on the GPU: means over windows of 2 radius + 1, cut at the picture's borders. Rows and columns are a
-// kernel each. What a value is made of (Load) and what becomes of a mean (Store) are functors, so that a filter's first
-// and last steps cost no pass of their own. Values go four at a time, in planes of float4 [H, W].
+// Box filters on the GPU: means over windows of side 2 radius + 1, clipped at the borders, by one kernel for rows and
+// one for columns. The functors Load and Store produce a value and consume a mean, which fuses a filter's first and
+// last steps. Values are planes of float4 [H, W].
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,15 +10,15 @@
 
 namespace matte::device {
 
-/// A radius that is known now, or that lies in device memory.
+/// A radius known at launch, or read from device memory.
 struct Radius {
     int fixed = 0;
     const int* onDevice = nullptr;
     __device__ int get() const { return onDevice ? *onDevice : fixed; }
 };
 
-/// Prefix sums in integers, so that the difference of two is exact however long the row: as many bits as the window's
-/// sum can take are used, and what overflows in between cancels out. Values are within ±2^rangeBits.
+/// Fixed-point prefix sums, so that the difference of two is exact for any row length: the scale fits a window's sum
+/// into 32 bits, and overflow of the prefix sums cancels out. Values are clamped to ±2^rangeBits.
 struct FixedPoint {
     float scale, limit;
     __device__ FixedPoint(int window, int rangeBits) {
@@ -30,7 +30,7 @@ struct FixedPoint {
     __device__ int4 of(float4 v) const { return {of(v.x), of(v.y), of(v.z), of(v.w)}; }
 };
 
-/// Differences and sums that may wrap around, which signed integers may not.
+/// Wrap around on overflow, which is undefined for signed integers.
 __device__ inline int wrappingAdd(int a, int b) {
     return int(unsigned(a) + unsigned(b));
 }
@@ -42,7 +42,7 @@ __device__ inline void add(int4& to, int4 other) {
           wrappingAdd(to.w, other.w)};
 }
 
-/// Sum of this lane's value and those of all lanes before it.
+/// Warp-wide inclusive prefix sum.
 __device__ inline int4 inclusiveScan(int4 value, int lane) {
 #pragma unroll
     for (int step = 1; step < 32; step *= 2) {
@@ -53,11 +53,11 @@ __device__ inline int4 inclusiveScan(int4 value, int lane) {
     return value;
 }
 
-/// One warp takes a row of one plane: out[plane][y][x] = mean of load(x', y, plane) over the window around x. Needs
-/// (width + 1) int4 of shared memory. Load::kRangeBits bounds the values.
+/// One warp per row and plane: out[plane][y][x] = mean of load(x', y, plane) over the window around x. Needs (width +
+/// 1) int4 of shared memory. Values are within ±2^Load::kRangeBits.
 template <typename Load>
 __global__ void __launch_bounds__(32) boxRowsKernel(Load load, int width, int height, Radius radius, float4* out) {
-    extern __shared__ int4 prefix[];  // [x]: the sum of all values left of x
+    extern __shared__ int4 prefix[];  // [x]: sum of all values left of x
     constexpr int kAhead = 4;         // loads in flight
     const int lane = int(threadIdx.x), y = int(blockIdx.x), plane = int(blockIdx.y);
     const int r = min(radius.get(), width);
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(32) boxRowsKernel(Load load, int width, int he
     }
 }
 
-/// A thread slides down kRun rows of one column: store(x, y, first plane, means of `planes` planes).
+/// One thread per column and kRun rows, with a sliding window: store(x, y, first plane, means of `planes` planes).
 template <int planes, int kRun, typename Store>
 __global__ void __launch_bounds__(128)
     boxColumnsKernel(const float4* in, int width, int height, Radius radius, Store store) {
@@ -130,7 +130,7 @@ void boxRows(const Load& load, Size size, int planes, Radius radius, float4* out
     CUDA_CHECK(cudaGetLastError());
 }
 
-/// `planes` at once for each thread, `groups` of them.
+/// Filters `groups` groups of `planes` planes; a thread processes one group's planes together.
 template <int planes, int kRun, typename Store>
 void boxColumns(const float4* in, Size size, int groups, Radius radius, const Store& store, cudaStream_t stream) {
     constexpr int kThreads = 128;

@@ -70,7 +70,7 @@ struct StoreCoefficients {
         const std::size_t i = std::size_t(y) * width + x;
         const float4 color = guide[i];
         float4 c = mean[0];
-        // Where colour does not explain the matte, the network's own word stands.
+        // Where colour does not explain the matte, keep the network's alpha.
         c.w += (1 - mean[1].x) * target[i];
         coefficients[i] = c;
         linear[i] = {srgbToLinear(color.x), srgbToLinear(color.y), srgbToLinear(color.z),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading one pixel of a picture in device memory, whatever its format: one specialisation of loadPixel() each.
+// Reads one pixel of a picture in device memory; loadPixel() has one specialisation per format.
 #pragma once
 
 #include "inference/cuda/pixels/pixels.h"
@@ -7,7 +7,7 @@
 
 namespace matte::device {
 
-/// Source as a kernel takes it.
+/// Source as a kernel argument.
 struct SourceRows {
     const std::uint8_t* data;
     std::ptrdiff_t stride;
@@ -21,7 +21,7 @@ __device__ inline uchar4 fromYuv(std::uint8_t y, std::uint8_t u, std::uint8_t v)
     return {toByte(rgb.r), toByte(rgb.g), toByte(rgb.b), 255};
 }
 
-/// R, G, B, A bytes of the pixel.
+/// The pixel as R, G, B, A bytes.
 template <PixelFormat format>
 __device__ uchar4 loadPixel(const SourceRows& source, int x, int y);
 
@@ -53,7 +53,7 @@ void withFormat(PixelFormat format, const Body& body) {
         case PixelFormat::bgr8: return body.template operator()<PixelFormat::bgr8>();
         case PixelFormat::nv12: return body.template operator()<PixelFormat::nv12>();
         case PixelFormat::yuyv: return body.template operator()<PixelFormat::yuyv>();
-        case PixelFormat::gray8: return;  // nothing shows a matte as a picture
+        case PixelFormat::gray8: return;  // not a format of Source
     }
 }
 

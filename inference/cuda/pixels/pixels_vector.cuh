@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on float4 for the picture's kernels.
+// float4 arithmetic for the pixel kernels.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What matting/temporal_filter.h does, on the GPU. Each function enqueues kernels on a stream and returns; a bad launch
-// throws CudaError. The memory of one source of frames passes from frame to frame: with two streams,
-// applyTemporalFilter() of a frame waits for the one before. Any thread, one at a time for each stream.
+// matting/temporal_filter.h on the GPU. Functions enqueue kernels on a stream and return; a failed launch throws
+// CudaError. Each frame of a source updates the same TemporalMemory: with two streams, the caller makes a frame's
+// applyTemporalFilter() wait for the previous frame's. Any thread, one at a time per stream.
 //
 //     reset(memory, stream);                                        // another source, or another size
 //     applyTemporalFilter(selected, network.input(), false, mean, deviation, params, flag.onDevice, memory, scratch,
@@ -12,30 +12,30 @@
 
 namespace matte::device {
 
-/// What is remembered of the frames before; device memory.
+/// The filter's state between frames, in device memory.
 struct TemporalMemory {
-    Size size;                    ///< of the network's matte
-    float* alpha = nullptr;       ///< [h, w]
-    float4* reference = nullptr;  ///< [h, w]: the blurred colour that alpha belongs to; below 0: nothing is remembered
-    unsigned char* kept = nullptr;  ///< [h, w]: keepComponents()'s
+    Size size;                      ///< of the network's matte
+    float* alpha = nullptr;         ///< [h, w]: filtered alpha
+    float4* reference = nullptr;    ///< [h, w]: the blurred colour that alpha belongs to; below 0: no history
+    unsigned char* kept = nullptr;  ///< [h, w]: for keepComponents()
     static std::size_t bytes(Size size);
-    /// Parts of `memory`, which holds bytes(size), each at a multiple of 256. reset() before the first frame.
+    /// Divides `memory` of bytes(size) bytes into arrays, 256-byte aligned. Call reset() before the first frame.
     static TemporalMemory in(std::byte* memory, Size size);
 };
 void reset(const TemporalMemory& memory, cudaStream_t stream);
 
-/// Memory that one call needs; nothing in it is kept.
+/// Scratch memory of one call.
 struct TemporalScratch {
     float4* colors = nullptr;   ///< [h, w], blurred
     float* motion = nullptr;    ///< [h, w]
-    unsigned* moved = nullptr;  ///< how many pixels moved far
+    unsigned* moved = nullptr;  ///< number of pixels with motion above kCutMotion
     static std::size_t bytes(Size size);
     static TemporalScratch in(std::byte* memory, Size size);
 };
 
-/// `matte` [h, w] -> `out` [h, w] by params->temporalSmoothing and the motion in `input`, the network's input as
-/// shrinkToInput() made it. When `nonFinite` is set the matte is passed on as it is and everything before is forgotten.
-/// `params` and `nonFinite` lie in device memory. out may be matte.
+/// Filters `matte` [h, w] into `out` [h, w], which may be the same, by params->temporalSmoothing and the motion in
+/// `input`, the network's input from shrinkToInput(). If `nonFinite` is set, copies the matte and clears the history.
+/// `params` and `nonFinite` lie in device memory.
 void applyTemporalFilter(const float* matte,
                          const void* input,
                          bool inFloats,
