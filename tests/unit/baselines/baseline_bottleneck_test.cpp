@@ -25,6 +25,8 @@ TEST_P(EveryNetwork, RunsBottlenecksAsTheOracleDoes) {
     if (const std::string why = whyUnavailable(implementation); !why.empty()) GTEST_SKIP() << why;
     const ModelPointer model = mobileModel();
     const auto network = makeNetwork(implementation, model);
+    // Half precision rounds after each of a block's three layers, and adds what it rounded.
+    const double nmse = implementation.nmse * (implementation.nmse > 1e-6 ? 5 : 1);
     // At the deepest level 1x1, 3x5 and 9x2 pixels: no window of 5x5 fits.
     for (const Size size : {Size{16, 16}, Size{48, 80}, Size{144, 32}}) {
         const oracle::Activation input = oracle::noise(size.height, size.width, 3, 4);
@@ -32,11 +34,11 @@ TEST_P(EveryNetwork, RunsBottlenecksAsTheOracleDoes) {
         network->configure(size);
         std::vector<float> alpha(size.pixels());
         network->run(input.values, alpha);
-        EXPECT_LE(oracle::nmse(expected.back().values, alpha), implementation.nmse);
+        EXPECT_LE(oracle::nmse(expected.back().values, alpha), nmse);
         for (std::size_t i = 1; i < expected.size(); ++i) {
             const auto actual = network->activation(int(i));
             if (actual.empty()) continue;
-            EXPECT_LE(oracle::nmse(expected[i].values, actual), implementation.nmse) << model->unet.tensors()[i].name;
+            EXPECT_LE(oracle::nmse(expected[i].values, actual), nmse) << model->unet.tensors()[i].name;
         }
     }
 }
