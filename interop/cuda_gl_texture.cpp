@@ -10,7 +10,7 @@
 
 #include "inference/cuda/device/cuda.h"
 #include "inference/cuda/device_picture.h"
-#include "inference/cuda/pixels/premultiply.h"
+#include "inference/cuda/pixels/pixels.h"
 
 namespace matte {
 namespace {
@@ -55,10 +55,8 @@ private:
 /// What CUDA holds of one texture. The stream is the texture's own: the engine's streams never wait for drawing.
 struct CudaGlTexture::Sharing {
     Sharing(unsigned texture, int cudaDevice) : device(cudaDevice) {
-        cudaGraphicsResource_t registered = nullptr;
         CUDA_CHECK(
-            cudaGraphicsGLRegisterImage(&registered, texture, GL_TEXTURE_2D, cudaGraphicsRegisterFlagsWriteDiscard));
-        resource = CudaHandle<cudaGraphicsResource_t, cudaGraphicsUnregisterResource>(registered);
+            cudaGraphicsGLRegisterImage(resource.put(), texture, GL_TEXTURE_2D, cudaGraphicsRegisterFlagsWriteDiscard));
     }
 
     int device;

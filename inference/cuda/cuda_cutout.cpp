@@ -19,8 +19,6 @@ device::Source CudaCutout::pictureAt(Size size, cudaStream_t stream) {
     if (!(toPreview_.to() == size)) {
         DeviceBuffer pixels(size.pixels() * 4);
         device::Resampling resampling(source_->size(), size);
-        // The weights were copied by the default stream, for which this one does not wait.
-        CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
         device::resamplePicture(memory_.picture(), resampling, pixels.as<std::uint8_t>(), stream);
         preview_ = std::move(pixels);
         toPreview_ = std::move(resampling);

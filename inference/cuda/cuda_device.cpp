@@ -3,17 +3,8 @@
 
 #include "inference/cuda/cuda_network.h"
 #include "inference/cuda/device/devices.h"
-#include "inference/cuda/device/probe.h"
 
 namespace matte {
-namespace {
-
-std::string capability(const CudaDevice& device) {
-    return device.name + " (compute capability " + std::to_string(device.computeMajor) + "." +
-           std::to_string(device.computeMinor) + ")";
-}
-
-}  // namespace
 
 int openDevice(const EngineOptions& options) {
     const CudaStatus status = queryCuda();
@@ -24,7 +15,7 @@ int openDevice(const EngineOptions& options) {
     cudaGetLastError();
     if (error == cudaErrorNoKernelImageForDevice) {
         throw DeviceFailure("This program was built for other GPUs (" MATTE_CUDA_ARCHITECTURES ") than the " +
-                                capability(status.devices[std::size_t(index)]) +
+                                status.devices[std::size_t(index)].text() +
                                 ": build it with that one in CMAKE_CUDA_ARCHITECTURES.",
                             true);
     }

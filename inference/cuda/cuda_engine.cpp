@@ -100,26 +100,24 @@ CudaEngine::~CudaEngine() {
 // Stills
 
 std::shared_ptr<Cutout> CudaEngine::cutOut(std::shared_ptr<const Image> source, std::stop_token stop) {
-    return guarded([&]() -> std::shared_ptr<Cutout> {
+    return guarded([&] {
         info_.warnings.clear();
         const Size full = unet_->photoInputSize(source->size(), options_.networkLongestSide);
-        for (Size input = full;;) {
-            try {
-                return cutOutAt(source, input, stop);
-            } catch (const CudaError& error) {
-                if (error.code != cudaErrorMemoryAllocation) throw;
-                memory_->clear();
-                pictures_->clear();
-                if (slots_.size() > 1 && underWay_.empty()) {
-                    slots_.pop_back();
-                    continue;
-                }
-                const int next = unet_->smallerSide(source->size(), input);
-                if (next == 0) throw tooSmall(source->size());
-                input = unet_->inputSize(source->size(), next);
-                info_.warnings = {seenAt(input.longest(), full.longest())};
+        Size input = full;
+        std::shared_ptr<Cutout> cutout;
+        while (!fitsMemory([&] { cutout = cutOutAt(source, input, stop); })) {
+            memory_->clear();
+            pictures_->clear();
+            if (slots_.size() > 1 && underWay_.empty()) {
+                slots_.pop_back();
+                continue;
             }
+            const int next = unet_->smallerSide(source->size(), input);
+            if (next == 0) throw tooSmall(source->size());
+            input = unet_->inputSize(source->size(), next);
+            info_.warnings = {seenAt(input.longest(), full.longest())};
         }
+        return cutout;
     });
 }
 
@@ -144,13 +142,11 @@ std::shared_ptr<CudaCutout> CudaEngine::cutOutAt(const std::shared_ptr<const Ima
 /// The first pass's matte stays when there is no memory for a second pass, or that gives no matte.
 void CudaEngine::refineRegion(const CudaCutout& cutout, StageTimes& times, const std::stop_token& stop) {
     const auto begin = std::chrono::steady_clock::now();
-    try {
+    fitsMemory([&] {
         if (!slots_.front()->refineRegion(cutout, stop)) return;
         const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
         times.push_back({Stage::secondPass, took.count()});
-    } catch (const CudaError& error) {
-        if (error.code != cudaErrorMemoryAllocation) throw;
-    }
+    });
 }
 
 Output CudaEngine::composite(Cutout& cutout, const CompositeParams& params, Size size, std::stop_token stop) {
@@ -185,21 +181,20 @@ Image CudaEngine::matte(Cutout& cutout, const CompositeParams& params, Size size
 bool CudaEngine::submit(const Frame& frame, const CompositeParams& params) {
     const Size picture = frame.image->size();
     return guarded([&] {
-        for (;;) {
-            Slot* slot = nullptr;
-            try {
-                slot = idleSlot();
-                if (!slot) return false;
-                slot->start(frame, params, {unet_->inputSize(picture, liveSide_), live_.get(), timesNext()},
-                            pictures_->take(picture.pixels() * 4));
-                underWay_.push_back(slot);
-                return true;
-            } catch (const CudaError& error) {
-                if (error.code != cudaErrorMemoryAllocation) throw;
-                if (slot) slot->drop();
-                if (!makeRoom(picture)) throw tooSmall(picture);
-            }
+        Slot* slot = nullptr;
+        const auto start = [&] {
+            slot = nullptr;  // or that of the last attempt would stay when idleSlot() throws
+            slot = idleSlot();
+            if (!slot) return;
+            slot->start(frame, params, {unet_->inputSize(picture, liveSide_), live_.get(), timesNext()},
+                        pictures_->take(picture.pixels() * 4));
+            underWay_.push_back(slot);
+        };
+        while (!fitsMemory(start)) {
+            if (slot) slot->drop();
+            if (!makeRoom(picture)) throw tooSmall(picture);
         }
+        return slot != nullptr;
     });
 }
 
@@ -254,12 +249,9 @@ void CudaEngine::timeLayers(bool on) {
 
 std::optional<MachineRates> CudaEngine::measureRates() {
     return guarded([&] {
-        try {
-            return matte::measureRates(weights_->kernel());
-        } catch (const CudaError& error) {
-            if (error.code != cudaErrorMemoryAllocation) throw;
-            return MachineRates{};  // not enough memory to measure
-        }
+        MachineRates rates;  // nothing, where there is not enough memory to measure
+        fitsMemory([&] { rates = matte::measureRates(weights_->kernel()); });
+        return rates;
     });
 }
 

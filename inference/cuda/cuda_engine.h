@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "inference/cuda/device/page_locked.h"
 #include "inference/cuda/slot.h"
 #include "inference/engine/engine.h"
 

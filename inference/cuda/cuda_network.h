@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "inference/core/image.h"
 #include "inference/cuda/conv/conv.h"
@@ -49,32 +50,49 @@ public:
 
     /// Throws Error(engine), or CudaError with cudaErrorMemoryAllocation when device memory is exhausted.
     CudaNetwork(std::shared_ptr<const CudaWeights> weights, Choose choose = chooseFirst);
-    CudaNetwork(const UNet& unet, ConvKernel kernel, Choose choose = chooseFirst);
-    ~CudaNetwork();
-    CudaNetwork(CudaNetwork&&) noexcept;
+    CudaNetwork(const UNet& unet, ConvKernel kernel, Choose choose = chooseFirst)
+        : CudaNetwork(std::make_shared<CudaWeights>(unet, kernel), std::move(choose)) {}
 
     /// Prepares for inputs of `size` (sides are multiples of 2^(levels-1)); does nothing if the size is unchanged. The
     /// network must not be running.
     void configure(Size size);
-    [[nodiscard]] Size size() const;
+    [[nodiscard]] Size size() const { return size_; }
 
     /// In device memory: [H, W, 8] halves (ConvKernel::fp32: floats), normalised R, G, B and five zeros; forward() does
     /// not change it.
-    [[nodiscard]] void* input() const;
+    [[nodiscard]] void* input() const { return at(0); }
     /// In device memory: [H, W] floats, 0 to 1.
-    [[nodiscard]] float* alpha() const;
+    [[nodiscard]] float* alpha() const { return reinterpret_cast<float*>(at(int(placements_.size()) - 1)); }
     /// Enqueues all layers. `afterLayer`, for timing, is called with a layer's index after enqueuing it; layers then
     /// don't overlap.
     void forward(cudaStream_t stream, const std::function<void(int)>& afterLayer = {}) const;
 
     /// The chosen configuration of each layer, for display; after configure().
-    [[nodiscard]] const std::vector<std::string>& choices() const;
+    [[nodiscard]] const std::vector<std::string>& choices() const { return choices_; }
     /// Weights and activations.
-    [[nodiscard]] std::size_t deviceBytes() const;
+    [[nodiscard]] std::size_t deviceBytes() const { return arena_.bytes() + weights_->deviceBytes(); }
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    /// A span of the arena, and the layers between which it is in use.
+    struct Placement {
+        std::size_t offset = 0, bytes = 0;
+        int firstLayer = 0, lastLayer = 0;
+    };
+    static std::size_t place(std::vector<Placement>& placements);
+    [[nodiscard]] std::vector<Placement> lifetimes() const;
+    void build();
+    [[nodiscard]] std::byte* at(int tensor) const {
+        return tensor == kNoTensor ? nullptr : arena_.data() + placements_[std::size_t(tensor)].offset;
+    }
+
+    std::shared_ptr<const CudaWeights> weights_;
+    Choose choose_;
+    int withHead_;  ///< the layer that computes the head too, or -1
+    Size size_;
+    std::vector<std::optional<ConvLaunch>> launches_;  ///< of each layer; empty: the head of withHead_
+    std::vector<Placement> placements_;                ///< of each tensor
+    DeviceBuffer arena_;
+    std::vector<std::string> choices_;
 };
 
 }  // namespace matte

@@ -13,40 +13,42 @@ namespace matte {
 class FrameMemory {
 public:
     static std::size_t bytes(Size size, PixelFormat format) {
-        return kFlagBytes + planeBytes(gridOf(size)) + packedBytes(format, size);
+        Partition counted;
+        FrameMemory().divide(counted, size, format);
+        return counted.bytes();
     }
 
     FrameMemory() = default;
     /// `memory` has bytes(size, format).
     FrameMemory(Size size, PixelFormat format, std::shared_ptr<const DeviceBuffer> memory)
         : memory_(std::move(memory)) {
-        guided_.size = gridOf(size);
-        guided_.nonFinite = nonFinite();
-        auto* plane = reinterpret_cast<float4*>(memory_->data() + kFlagBytes);
-        for (float4** part : {&guided_.coefficients, &guided_.foreground, &guided_.background, &guided_.blurred,
-                              &guided_.linear, &guided_.wrap}) {
-            *part = plane;
-            plane += guided_.size.pixels();
-        }
-        picture_ = {memory_->as<std::uint8_t>() + kFlagBytes + planeBytes(guided_.size), size,
-                    std::ptrdiff_t(packedStride(format, size.width)), format};
+        Partition parts(memory_->data());
+        divide(parts, size, format);
     }
 
     [[nodiscard]] const device::Source& picture() const { return picture_; }  ///< packed rows
-    [[nodiscard]] std::byte* pixels() const { return memory_->data() + (memory_->bytes() - pictureBytes()); }
-    [[nodiscard]] std::size_t pictureBytes() const { return packedBytes(picture_.format, picture_.size); }
+    [[nodiscard]] std::byte* pixels() const { return pixels_; }               ///< the same, to be written
     [[nodiscard]] const device::GuidedCoefficients& guided() const { return guided_; }
     /// NonFiniteFlag::onDevice.
-    [[nodiscard]] int* nonFinite() const { return memory_->as<int>(); }
+    [[nodiscard]] int* nonFinite() const { return nonFinite_; }
 
 private:
-    static constexpr std::size_t kFlagBytes = 256;  // keeps the planes aligned
-    static Size gridOf(Size size) { return shrunkTo(size, kGuidedLongestSide); }
-    static std::size_t planeBytes(Size grid) {
-        return grid.pixels() * sizeof(float4) * device::GuidedCoefficients::kPlanes;
+    void divide(Partition& parts, Size size, PixelFormat format) {
+        nonFinite_ = parts.take<int>(1);
+        guided_.size = shrunkTo(size, kGuidedLongestSide);
+        guided_.nonFinite = nonFinite_;
+        for (float4** plane : {&guided_.coefficients, &guided_.foreground, &guided_.background, &guided_.blurred,
+                               &guided_.linear, &guided_.wrap}) {
+            *plane = parts.take<float4>(guided_.size.pixels());
+        }
+        pixels_ = parts.take<std::byte>(packedBytes(format, size));
+        picture_ = {reinterpret_cast<const std::uint8_t*>(pixels_), size,
+                    std::ptrdiff_t(packedStride(format, size.width)), format};
     }
 
     std::shared_ptr<const DeviceBuffer> memory_;
+    int* nonFinite_ = nullptr;
+    std::byte* pixels_ = nullptr;
     device::GuidedCoefficients guided_;
     device::Source picture_;
 };

@@ -45,18 +45,15 @@ public:
 private:
     void allocate(Size size) {
         temporal_ = {};
-        bytes_ = DeviceBuffer();
-        const std::size_t picture = size.pixels() * sizeof(float4);
-        bytes_ = DeviceBuffer(picture + device::TemporalMemory::bytes(size) + kAlignment);
-        guard_ = {size, state_.as<device::GuardMemory::State>(), bytes_.as<float4>()};
-        temporal_ =
-            device::TemporalMemory::in(bytes_.data() + (picture + kAlignment - 1) / kAlignment * kAlignment, size);
+        picture_.reallocate(size.pixels() * sizeof(float4));
+        filters_.reallocate(device::TemporalMemory::bytes(size));
+        guard_ = {size, state_.as<device::GuardMemory::State>(), picture_.as<float4>()};
+        temporal_ = device::TemporalMemory::in(filters_.data(), size);
         ++version_;
         newSize_ = newMattes_ = true;
     }
 
-    static constexpr std::size_t kAlignment = 256;
-    DeviceBuffer state_{sizeof(device::GuardMemory::State)}, bytes_;
+    DeviceBuffer state_{sizeof(device::GuardMemory::State)}, picture_, filters_;
     device::GuardMemory guard_;
     device::TemporalMemory temporal_;
     Event passed_{Event::Kind::order};

@@ -7,28 +7,13 @@
 namespace matte {
 namespace {
 
-/// Makes `resampling` that from one size to another; whether it was not that before.
-bool change(device::Resampling& resampling, Size from, Size to) {
-    if (resampling.from() == from && resampling.to() == to) return false;
-    resampling = device::Resampling(from, to);
-    return true;
-}
-
 /// Memory for filtering a matte of one size.
-struct FilterScratch {
+struct FilterScratch : Partitioned<FilterScratch> {
     device::ComponentScratch components;
     device::TemporalScratch temporal;
-    float* matte = nullptr;
-
-    static std::size_t bytes(Size size) {
-        return device::ComponentScratch::bytes(size) + device::TemporalScratch::bytes(size) +
-               size.pixels() * sizeof(float);
-    }
-    FilterScratch(std::byte* memory, Size size)
-        : components(device::ComponentScratch::in(memory, size)),
-          temporal(device::TemporalScratch::in(memory + device::ComponentScratch::bytes(size), size)),
-          matte(reinterpret_cast<float*>(memory + device::ComponentScratch::bytes(size) +
-                                         device::TemporalScratch::bytes(size))) {}
+    float* matte;
+    FilterScratch(Partition& parts, Size size)
+        : components(parts, size), temporal(parts, size), matte(parts.take<float>(size.pixels())) {}
 };
 
 }  // namespace
@@ -41,15 +26,12 @@ void MattingPass::prepare(Size picture, Size input, bool filtered) {
     bool changed = !(network_.size() == input);
     if (changed) ++version_;  // before, because what comes may fail halfway
     network_.configure(input);
-    changed = change(toInput_, picture, input) || changed;
-    changed = change(toGrid_, picture, grid) || changed;
-    changed = change(fromInput_, input, grid) || changed;
+    changed = toInput_.change(picture, input) || changed;
+    changed = toGrid_.change(picture, grid) || changed;
+    changed = fromInput_.change(input, grid) || changed;
     enlarge(scratch_, device::Scratch::bytes(grid));
     if (filtered) enlarge(filtering_, FilterScratch::bytes(input));
-    if (!changed) return;
-    ++version_;
-    // The weights were copied by the default stream, for which no other waits.
-    CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
+    if (changed) ++version_;
 }
 
 void MattingPass::run(const FrameMemory& frame, const Run& how, cudaStream_t stream, StageClock& stages) {
@@ -57,7 +39,7 @@ void MattingPass::run(const FrameMemory& frame, const Run& how, cudaStream_t str
     device::shrinkToGuide(frame.picture(), toGrid_, scratchFor(frame.guided().size).guide, side_.get());
 
     CUDA_CHECK(cudaMemsetAsync(frame.nonFinite(), 0, sizeof(int), stream));
-    shrinkToInput(frame.picture(), toInput_, stream);
+    device::shrinkToInput(frame.picture(), toInput_, input(), stream);
     stages.mark(Stage::preprocess, stream);
     runNetwork(how.layers, stream);
     stages.mark(Stage::network, stream);
@@ -68,12 +50,8 @@ void MattingPass::run(const FrameMemory& frame, const Run& how, cudaStream_t str
     fillGuided(frame, matte, fromInput_, how.nonFinite, stream, stages);
 }
 
-void MattingPass::shrinkToInput(const device::Source& source,
-                                const device::Resampling& resampling,
-                                cudaStream_t stream) {
-    const UNet& unet = weights_->unet();
-    device::shrinkToInput(source, resampling, unet.mean(), unet.deviation(), network_.input(),
-                          weights_->kernel() == ConvKernel::fp32, stream);
+device::NetworkInput MattingPass::input() const {
+    return {network_.input(), weights_->kernel() == ConvKernel::fp32, unet().mean(), unet().deviation()};
 }
 
 /// From a matte in device memory; the guide lies in the scratch memory.
@@ -100,13 +78,11 @@ Planes MattingPass::matte(cudaStream_t stream) const {
     return matte;
 }
 
-Planes MattingPass::networkMatte(const device::Source& part, Size input, cudaStream_t stream) {
-    if (!(network_.size() == input)) ++version_;  // before, because what comes may fail halfway
-    network_.configure(input);
-    const device::Resampling toInput(part.size, input);
-    // The weights were copied by the default stream, for which no other waits.
-    CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
-    shrinkToInput(part, toInput, stream);
+Planes MattingPass::networkMatte(const device::Source& part, Size size, cudaStream_t stream) {
+    if (!(network_.size() == size)) ++version_;  // before, because what comes may fail halfway
+    network_.configure(size);
+    const device::Resampling toInput(part.size, size);
+    device::shrinkToInput(part, toInput, input(), stream);
     network_.forward(stream);
     return matte(stream);
 }
@@ -133,22 +109,19 @@ const float* MattingPass::judgeAndFilter(const FrameMemory& frame,
                                          const Run& how,
                                          cudaStream_t stream,
                                          StageClock& stages) {
-    const UNet& unet = weights_->unet();
-    const bool inFloats = weights_->kernel() == ConvKernel::fp32;
     const device::NonFiniteFlag nonFinite{frame.nonFinite(), how.nonFinite};
     const float* matte = network_.alpha();
     how.live->passed().waitOn(stream);
-    device::guardMatte(matte, network_.input(), inFloats, unet.mean(), unet.deviation(), how.live->guard(), nonFinite,
-                       stream);
+    device::guardMatte(matte, input(), how.live->guard(), nonFinite, stream);
     if (how.filtered) {
         const Size size = network_.size();
-        const FilterScratch scratch(filtering_.data(), size);
+        const auto scratch = FilterScratch::in(filtering_.data(), size);
         const device::TemporalMemory& memory = how.live->temporal();
         device::keepComponents(matte, size, how.params, nonFinite, memory.kept, scratch.components, scratch.matte,
                                stream);
         stages.mark(Stage::componentFilter, stream);
-        device::applyTemporalFilter(scratch.matte, network_.input(), inFloats, unet.mean(), unet.deviation(),
-                                    how.params, frame.nonFinite(), memory, scratch.temporal, scratch.matte, stream);
+        device::applyTemporalFilter(scratch.matte, input(), how.params, frame.nonFinite(), memory, scratch.temporal,
+                                    scratch.matte, stream);
         stages.mark(Stage::temporalFilter, stream);
         matte = scratch.matte;
     }
@@ -176,8 +149,7 @@ device::Scratch MattingPass::scratchFor(Size grid) {
 void MattingPass::enlarge(DeviceBuffer& buffer, std::size_t bytes) {
     if (buffer.bytes() >= bytes) return;
     ++version_;
-    buffer = DeviceBuffer();  // the old one first: both may not fit
-    buffer = DeviceBuffer(bytes);
+    buffer.reallocate(bytes);
 }
 
 }  // namespace matte

@@ -35,8 +35,8 @@ public:
     void run(const FrameMemory& frame, const Run& how, cudaStream_t stream, StageClock& stages);
     /// For stills, after run(): the network's last matte. Waits.
     [[nodiscard]] Planes matte(cudaStream_t stream) const;
-    /// Only the network's matte of a picture or part of one, at the input size `input`. Allocates and waits.
-    Planes networkMatte(const device::Source& part, Size input, cudaStream_t stream);
+    /// Only the network's matte of a picture or part of one, at the input size `size`. Allocates and waits.
+    Planes networkMatte(const device::Source& part, Size size, cudaStream_t stream);
     /// Computes frame.guided() as run() does, but from `matte` [h, w, 1] in place of the network's. Allocates and
     /// waits.
     void refine(const FrameMemory& frame, const Planes& matte, cudaStream_t stream);
@@ -55,7 +55,7 @@ public:
     [[nodiscard]] const UNet& unet() const { return weights_->unet(); }
 
 private:
-    void shrinkToInput(const device::Source& source, const device::Resampling& resampling, cudaStream_t stream);
+    [[nodiscard]] device::NetworkInput input() const;
     void fillGuided(const FrameMemory& frame,
                     const float* matte,
                     const device::Resampling& toGrid,

@@ -44,8 +44,8 @@ public:
         CUDA_CHECK(cudaMemcpyAsync(pinnedOut_.as<std::byte>(), out_.data(), out_.bytes(), cudaMemcpyDeviceToHost, s));
     }
     void input(cudaStream_t s) const {
-        device::shrinkToInput(picture_.source(), toInput_, {0.5F, 0.5F, 0.5F}, {0.2F, 0.2F, 0.2F}, input_.data(), false,
-                              s);
+        device::shrinkToInput(picture_.source(), toInput_,
+                              {input_.data(), false, {0.5F, 0.5F, 0.5F}, {0.2F, 0.2F, 0.2F}}, s);
     }
     void guide(cudaStream_t s) const { device::shrinkToGuide(picture_.source(), toGrid_, memory_.scratch().guide, s); }
     void enlarge(cudaStream_t s) const {

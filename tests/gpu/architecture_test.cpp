@@ -3,7 +3,6 @@
 // GPU most probably is not of. So the engine finds none of its kernels on it.
 #include "inference/cuda/cuda_engine.h"
 #include "inference/cuda/device/devices.h"
-#include "inference/cuda/device/probe.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/gpu/live_case.h"
 

@@ -84,7 +84,7 @@ Planes NetworkMatte::onePass(const Image& source) {
     CUDA_CHECK(cudaDeviceSynchronize());
     const Stream stream;
     device::shrinkToInput({picture.as<std::uint8_t>(), source.size(), source.strideBytes(), source.format()}, shrink,
-                          unet_->mean(), unet_->deviation(), network_.input(), false, stream.get());
+                          {network_.input(), false, unet_->mean(), unet_->deviation()}, stream.get());
     network_.forward(stream.get());
     Planes coarse(size, 1);
     coarse.values = download<float>(network_.alpha(), size.pixels());

@@ -105,7 +105,7 @@ struct LiveMemory {
         const DeviceBuffer input = upload(networkInput<T>(picture));
         const DeviceBuffer block = upload(std::vector{resolve(params, size)});
         CUDA_CHECK(cudaDeviceSynchronize());
-        device::applyTemporalFilter(matte.as<float>(), input.data(), sizeof(T) == sizeof(float), kMean, kDeviation,
+        device::applyTemporalFilter(matte.as<float>(), {input.data(), sizeof(T) == sizeof(float), kMean, kDeviation},
                                     block.as<ResolvedParams>(), nonFinite, memory, temporal, matte.as<float>(),
                                     stream.get());
         stream.wait();
@@ -249,7 +249,7 @@ struct GuardCase {
         const DeviceBuffer nonFinite = upload(std::vector<int>{0});
         *told.as<int>() = 0;
         CUDA_CHECK(cudaDeviceSynchronize());
-        device::guardMatte(source.as<float>(), input.data(), sizeof(T) == sizeof(float), kMean, kDeviation, memory,
+        device::guardMatte(source.as<float>(), {input.data(), sizeof(T) == sizeof(float), kMean, kDeviation}, memory,
                            {nonFinite.as<int>(), told.as<int>()}, stream.get());
         stream.wait();
         EXPECT_EQ(download<int>(nonFinite.data(), 1).front(), *told.as<int>());

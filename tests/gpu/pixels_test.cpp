@@ -48,9 +48,9 @@ void checkGuideAndInput(const PictureCase& picture, Size grid, Size input) {
 
     constexpr std::array<float, 3> mean{0.485F, 0.456F, 0.406F}, deviation{0.229F, 0.224F, 0.225F};
     const DeviceBuffer halves(input.pixels() * 8 * sizeof(__half));
-    device::shrinkToInput(picture.source(), toInput, mean, deviation, halves.data(), false, stream.get());
+    device::shrinkToInput(picture.source(), toInput, {halves.data(), false, mean, deviation}, stream.get());
     const DeviceBuffer floats(input.pixels() * 8 * sizeof(float));
-    device::shrinkToInput(picture.source(), toInput, mean, deviation, floats.data(), true, stream.get());
+    device::shrinkToInput(picture.source(), toInput, {floats.data(), true, mean, deviation}, stream.get());
     stream.wait();
     std::vector<float> expected(input.pixels() * 8, 0.0F), found;
     const Planes planes = resampleToPlanes(picture.image.view(), input);

@@ -37,7 +37,7 @@ compile() {
   [ "$sm" = 90 ] && host+=(-DMATTE_HAVE_SM90=1)
   [ "$sm" = 90 ] || absent='_sm90(_launch\.cpp|\.cu)$' other=90
   local sources=(inference/cuda/*/*.cu inference/cuda/*.cpp inference/cuda/*/*.cpp inference/engine/*.cpp inference/matting/*.cpp
-    inference/core/{atomic_file,composite_params,frame_pool,image,parallel,part_file,synthetic_person}.cpp
+    inference/core/{atomic_file,composite_params,frame_pool,image,parallel,synthetic_person}.cpp
     inference/model/{known_answer,layer_cost,safetensors,unet}.cpp tests/gpu/*_case.cpp tests/gpu/reference_conv.cu tests/support/{model_file,oracle}.cpp)
   for source in inference/cpu/*.cpp; do grep -q dnnl "$source" || sources+=("$source"); done
   for source in "${sources[@]}"; do

@@ -63,6 +63,8 @@ struct ConvShape {
     [[nodiscard]] int rows() const { return kind == ConvKind::up2x2 ? 2 : 1; }
     [[nodiscard]] int rowChannels() const { return paddedChannels(outChannels) * rows(); }
     [[nodiscard]] int rowTiles() const { return (rowChannels() + 63) / 64; }
+    /// Steps of `chunk` channels over both inputs.
+    [[nodiscard]] int chunks(int chunk) const { return ceilDiv(in0Channels, chunk) + ceilDiv(in1Channels, chunk); }
     /// The same layer with `by` neighbouring pixels of a row treated as one; see PackedFilter.
     [[nodiscard]] ConvShape folded(int by) const;
     [[nodiscard]] double flops() const;
@@ -160,38 +162,43 @@ struct ConvBuffers {
 /// One layer, prepared for repeated launches. Throws Error(engine).
 class ConvLaunch {
 public:
+    /// A kernel, its one argument and the size of its launch.
+    struct Call {
+        const void* kernel = nullptr;
+        int threads = 0;  ///< of a block
+        int sharedBytes = 0;
+        std::shared_ptr<void> argument{};
+        int blocks = 0;
+        bool canOverlap = false;
+        int cluster = 1;  ///< blocks of a cluster
+    };
+    explicit ConvLaunch(Call call) : call_(std::move(call)) {}
     ConvLaunch(const ConvShape& shape, const ConvConfig& config, const ConvBuffers& buffers, const DeviceFacts& device);
-    ~ConvLaunch();
-    ConvLaunch(ConvLaunch&&) noexcept;
     /// `overlap`: programmatic dependent launch: may start before the stream's previous kernel has finished, and waits
     /// for it on the device.
     void operator()(cudaStream_t stream, bool overlap = true) const;
 
-    /// A kernel's prepared arguments, derived by each kernel.
-    struct Prepared {
-        virtual ~Prepared() = default;
-        virtual void launch(cudaStream_t stream, bool overlap) const = 0;
-    };
-
 private:
-    std::unique_ptr<Prepared> prepared_;
+    Call call_;
 };
 
-std::unique_ptr<ConvLaunch::Prepared> prepareMma(const ConvShape& shape,
-                                                 const ConvConfig& config,
-                                                 const ConvBuffers& buffers,
-                                                 const DeviceFacts& device);
-std::unique_ptr<ConvLaunch::Prepared> prepareFp32(const ConvShape& shape,
-                                                  const ConvConfig& config,
-                                                  const ConvBuffers& buffers,
-                                                  const DeviceFacts& device);
-std::unique_ptr<ConvLaunch::Prepared> prepareSm90(const ConvShape& shape,
-                                                  const ConvConfig& config,
-                                                  const ConvBuffers& buffers,
-                                                  const DeviceFacts& device);
-std::unique_ptr<ConvLaunch::Prepared> prepareDirect(const ConvShape& shape,
-                                                    const ConvConfig& config,
-                                                    const ConvBuffers& buffers,
-                                                    const DeviceFacts& device);
+ConvLaunch::Call prepareMma(const ConvShape& shape,
+                            const ConvConfig& config,
+                            const ConvBuffers& buffers,
+                            const DeviceFacts& device);
+ConvLaunch::Call prepareFp32(const ConvShape& shape, const ConvConfig& config, const ConvBuffers& buffers);
+ConvLaunch::Call prepareSm90(const ConvShape& shape,
+                             const ConvConfig& config,
+                             const ConvBuffers& buffers,
+                             const DeviceFacts& device);
+ConvLaunch::Call prepareDirect(const ConvShape& shape,
+                               const ConvConfig& config,
+                               const ConvBuffers& buffers,
+                               const DeviceFacts& device);
+
+/// The network's head, if it is not fused into the previous layer: a 1x1 convolution to one channel and the sigmoid.
+/// `in`: [pixels, channels] halves, or floats if `inFloats`; channels are a multiple of 8, with as many weights.
+ConvLaunch::Call prepareHead(
+    const void* in, bool inFloats, const Head& head, int pixels, int channels, const DeviceFacts& device);
 
 }  // namespace matte

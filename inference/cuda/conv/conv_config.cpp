@@ -8,11 +8,6 @@
 namespace matte {
 namespace {
 
-/// Steps of `chunk` channels over both inputs.
-int chunksOf(const ConvShape& shape, int chunk) {
-    return ceilDiv(shape.in0Channels, chunk) + ceilDiv(shape.in1Channels, chunk);
-}
-
 /// The network's first layer: nine taps of three channels are one chunk, a ninth of the products.
 bool gathers(const ConvShape& shape) {
     return shape.kind == ConvKind::conv3x3 && shape.in0Channels <= 3 && shape.in1Channels == 0;
@@ -29,7 +24,7 @@ double mmaCycles(const ConvShape& shape, const ConvConfig& config, const DeviceF
     const int rowTiles = shape.rowTiles() * shape.rows();
     const double tiles = double(shape.batch) * ceilDiv(rowTiles * 64, config.channels) *
                          ceilDiv(shape.height, config.pixels / 16) * ceilDiv(shape.width, 16);
-    const double products = config.gathered ? 1 : double(chunksOf(shape, 32)) * shape.taps();
+    const double products = config.gathered ? 1 : double(shape.chunks(32)) * shape.taps();
     const bool depth = config.split == Split::depth, wide = config.pixels * config.channels >= 128 * 128;
     const double perTile = products * config.pixels * config.channels / 64 + (depth ? 1800 : 1500);
     const double rounds = share(tiles, device);

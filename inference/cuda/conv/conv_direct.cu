@@ -157,51 +157,31 @@ Kernel kernelFor(const ConvShape& shape) {
     return shape.side == 5 ? directKernel<T, 5, 1, 1> : directKernel<T, 3, 1, 1>;
 }
 
-class DirectLaunch : public ConvLaunch::Prepared {
-public:
-    DirectLaunch(const ConvShape& shape, ConvKernel kernel, const ConvBuffers& buffers, const DeviceFacts& device)
-        : kernel_(kernel == ConvKernel::fp32 ? kernelFor<float>(shape) : kernelFor<__half>(shape)),
-          canOverlap_(device.major >= 9) {
-        args_.in = buffers.in0;
-        args_.out = buffers.out;
-        args_.weights = buffers.weights;
-        args_.bias = buffers.bias;
-        args_.height = shape.height;
-        args_.width = shape.width;
-        args_.outHeight = shape.outHeight();
-        args_.outWidth = shape.outWidth();
-        args_.inChannels = paddedChannels(shape.in0Channels);
-        args_.pieces = paddedChannels(shape.outChannels) / kPiece;
-        args_.runs = ceilDiv(args_.outWidth, kRun);
-        args_.threads = shape.batch * args_.outHeight * args_.runs * args_.pieces;
-    }
-
-    void launch(cudaStream_t stream, bool overlap) const override {
-        cudaLaunchAttribute attribute{};
-        attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        attribute.val.programmaticStreamSerializationAllowed = 1;
-        cudaLaunchConfig_t config{};
-        config.gridDim = dim3(unsigned(ceilDiv(args_.threads, kThreads)));
-        config.blockDim = dim3(kThreads);
-        config.stream = stream;
-        config.attrs = &attribute;
-        config.numAttrs = overlap && canOverlap_ ? 1 : 0;
-        CUDA_CHECK(cudaLaunchKernelEx(&config, kernel_, args_));
-    }
-
-private:
-    DirectArgs args_{};
-    Kernel kernel_;
-    bool canOverlap_;
-};
-
 }  // namespace
 
-std::unique_ptr<ConvLaunch::Prepared> prepareDirect(const ConvShape& shape,
-                                                    const ConvConfig& config,
-                                                    const ConvBuffers& buffers,
-                                                    const DeviceFacts& device) {
-    return std::make_unique<DirectLaunch>(shape, config.kernel, buffers, device);
+ConvLaunch::Call prepareDirect(const ConvShape& shape,
+                               const ConvConfig& config,
+                               const ConvBuffers& buffers,
+                               const DeviceFacts& device) {
+    DirectArgs args{};
+    args.in = buffers.in0;
+    args.out = buffers.out;
+    args.weights = buffers.weights;
+    args.bias = buffers.bias;
+    args.height = shape.height;
+    args.width = shape.width;
+    args.outHeight = shape.outHeight();
+    args.outWidth = shape.outWidth();
+    args.inChannels = paddedChannels(shape.in0Channels);
+    args.pieces = paddedChannels(shape.outChannels) / kPiece;
+    args.runs = ceilDiv(args.outWidth, kRun);
+    args.threads = shape.batch * args.outHeight * args.runs * args.pieces;
+    const Kernel kernel = config.kernel == ConvKernel::fp32 ? kernelFor<float>(shape) : kernelFor<__half>(shape);
+    return {.kernel = reinterpret_cast<const void*>(kernel),
+            .threads = kThreads,
+            .argument = std::make_shared<DirectArgs>(args),
+            .blocks = ceilDiv(args.threads, kThreads),
+            .canOverlap = device.major >= 9};
 }
 
 }  // namespace matte

@@ -189,67 +189,53 @@ __global__ void __launch_bounds__(pixels, 512 / pixels) convFp32Kernel(const __g
     finish(sums, args, tile, at, 1);
 }
 
-struct Kernel {
-    void (*function)(Fp32Args);
-    int sharedBytes;
-};
+template <int pixels, int taps>
+ConvLaunch::Call callOf() {
+    void (*const kernel)(Fp32Args) = convFp32Kernel<pixels, taps>;
+    return {.kernel = reinterpret_cast<const void*>(kernel),
+            .threads = pixels,
+            .sharedBytes = Shape<pixels, taps>::sharedBytes};
+}
 
 template <int taps>
-Kernel kernelFor(const ConvConfig& config) {
+ConvLaunch::Call callFor(const ConvConfig& config) {
     switch (config.pixels) {
-        case 256: return {convFp32Kernel<256, taps>, Shape<256, taps>::sharedBytes};
-        case 128: return {convFp32Kernel<128, taps>, Shape<128, taps>::sharedBytes};
-        default: return {convFp32Kernel<64, taps>, Shape<64, taps>::sharedBytes};
+        case 256: return callOf<256, taps>();
+        case 128: return callOf<128, taps>();
+        default: return callOf<64, taps>();
     }
 }
 
-class Fp32Launch : public ConvLaunch::Prepared {
-public:
-    Fp32Launch(const ConvShape& shape, const ConvConfig& config, const ConvBuffers& buffers)
-        : kernel_(shape.taps() == 9 ? kernelFor<9>(config) : kernelFor<1>(config)), threads_(unsigned(config.pixels)) {
-        args_.in[0] = static_cast<const float*>(buffers.in0);
-        args_.in[1] = static_cast<const float*>(buffers.in1);
-        args_.out = static_cast<float*>(buffers.out);
-        args_.pooled = shape.pooled ? static_cast<float*>(buffers.pooled) : nullptr;
-        args_.weights = static_cast<const float*>(buffers.weights);
-        args_.bias = buffers.bias;
-        args_.added = shape.added ? static_cast<const float*>(buffers.added) : nullptr;
-        args_.relu = shape.relu();
-        args_.height = shape.height;
-        args_.width = shape.width;
-        args_.inChannels[0] = paddedChannels(shape.in0Channels);
-        args_.inChannels[1] = paddedChannels(shape.in1Channels);
-        args_.chunks0 = args_.inChannels[0] / kChunk;
-        args_.chunks = args_.chunks0 + args_.inChannels[1] / kChunk;
-        args_.rows = shape.rows();
-        args_.rowTiles = shape.rowTiles();
-        args_.rowChannels = shape.rowChannels();
-        args_.tilesX = ceilDiv(shape.width, kTileWidth);
-        args_.tilesY = ceilDiv(shape.height, config.pixels / kTileWidth);
-        args_.tilesC = shape.rowTiles() * shape.rows();
-        grid_ = unsigned(shape.batch * args_.tilesC * args_.tilesX * args_.tilesY);
-        CUDA_CHECK(cudaFuncSetAttribute(kernel_.function, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedLimit));
-    }
-
-    /// Never overlaps: each layer takes far longer than a launch.
-    void launch(cudaStream_t stream, bool) const override {
-        kernel_.function<<<grid_, threads_, unsigned(kernel_.sharedBytes), stream>>>(args_);
-        CUDA_CHECK(cudaGetLastError());
-    }
-
-private:
-    Fp32Args args_{};
-    Kernel kernel_;
-    unsigned grid_ = 0, threads_;
-};
-
 }  // namespace
 
-std::unique_ptr<ConvLaunch::Prepared> prepareFp32(const ConvShape& shape,
-                                                  const ConvConfig& config,
-                                                  const ConvBuffers& buffers,
-                                                  const DeviceFacts&) {
-    return std::make_unique<Fp32Launch>(shape, config, buffers);
+/// Never overlaps: each layer takes far longer than a launch.
+ConvLaunch::Call prepareFp32(const ConvShape& shape, const ConvConfig& config, const ConvBuffers& buffers) {
+    Fp32Args args{};
+    args.in[0] = static_cast<const float*>(buffers.in0);
+    args.in[1] = static_cast<const float*>(buffers.in1);
+    args.out = static_cast<float*>(buffers.out);
+    args.pooled = shape.pooled ? static_cast<float*>(buffers.pooled) : nullptr;
+    args.weights = static_cast<const float*>(buffers.weights);
+    args.bias = buffers.bias;
+    args.added = shape.added ? static_cast<const float*>(buffers.added) : nullptr;
+    args.relu = shape.relu();
+    args.height = shape.height;
+    args.width = shape.width;
+    args.inChannels[0] = paddedChannels(shape.in0Channels);
+    args.inChannels[1] = paddedChannels(shape.in1Channels);
+    args.chunks0 = args.inChannels[0] / kChunk;
+    args.chunks = args.chunks0 + args.inChannels[1] / kChunk;
+    args.rows = shape.rows();
+    args.rowTiles = shape.rowTiles();
+    args.rowChannels = shape.rowChannels();
+    args.tilesX = ceilDiv(shape.width, kTileWidth);
+    args.tilesY = ceilDiv(shape.height, config.pixels / kTileWidth);
+    args.tilesC = shape.rowTiles() * shape.rows();
+    ConvLaunch::Call call = shape.taps() == 9 ? callFor<9>(config) : callFor<1>(config);
+    CUDA_CHECK(cudaFuncSetAttribute(call.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedLimit));
+    call.argument = std::make_shared<Fp32Args>(args);
+    call.blocks = shape.batch * args.tilesC * args.tilesX * args.tilesY;
+    return call;
 }
 
 }  // namespace matte

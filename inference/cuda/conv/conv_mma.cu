@@ -41,98 +41,72 @@ __global__ void __launch_bounds__(groups* kGroupThreads, 2) convMmaKernel(const 
     if (args.pooled) storePooled<S, channels>(args, tile, shared);
 }
 
-struct Kernel {
-    void (*function)(MmaArgs);
-    int threads, sharedBytes;
-};
-
 template <int pixels, int channels, Reads reads, int groups = 1>
-Kernel kernelOf() {
+ConvLaunch::Call callOf() {
     using S = Shape<pixels, channels, reads, groups>;
-    return {convMmaKernel<pixels, channels, reads, groups>, S::threads, S::sharedBytes};
+    void (*const kernel)(MmaArgs) = convMmaKernel<pixels, channels, reads, groups>;
+    return {.kernel = reinterpret_cast<const void*>(kernel), .threads = S::threads, .sharedBytes = S::sharedBytes};
 }
 
 template <Reads reads>
-Kernel kernelFor(const ConvConfig& config) {
+ConvLaunch::Call callFor(const ConvConfig& config) {
     if constexpr (reads != Reads::gathered) {
-        if (config.channels == 128) return kernelOf<128, 128, reads>();
+        if (config.channels == 128) return callOf<128, 128, reads>();
     }
     if constexpr (reads == Reads::window) {
         if (config.split == Split::depth) {
-            return config.pixels == 128 ? kernelOf<128, 64, reads, 2>() : kernelOf<64, 64, reads, 2>();
+            return config.pixels == 128 ? callOf<128, 64, reads, 2>() : callOf<64, 64, reads, 2>();
         }
     }
     switch (config.pixels) {
-        case 256: return kernelOf<256, 64, reads>();
-        case 128: return kernelOf<128, 64, reads>();
-        default: return kernelOf<64, 64, reads>();
+        case 256: return callOf<256, 64, reads>();
+        case 128: return callOf<128, 64, reads>();
+        default: return callOf<64, 64, reads>();
     }
 }
 
-Kernel kernelFor(const ConvShape& shape, const ConvConfig& config) {
-    if (config.gathered) return kernelFor<Reads::gathered>(config);
-    return shape.taps() == 9 ? kernelFor<Reads::window>(config) : kernelFor<Reads::pixels>(config);
+ConvLaunch::Call callFor(const ConvShape& shape, const ConvConfig& config) {
+    if (config.gathered) return callFor<Reads::gathered>(config);
+    return shape.taps() == 9 ? callFor<Reads::window>(config) : callFor<Reads::pixels>(config);
 }
-
-class MmaLaunch : public ConvLaunch::Prepared {
-public:
-    MmaLaunch(const ConvShape& shape, const ConvConfig& config, const ConvBuffers& buffers, const DeviceFacts& device)
-        : kernel_(kernelFor(shape, config)), canOverlap_(device.major >= 9) {
-        args_.in[0] = static_cast<const std::byte*>(buffers.in0);
-        args_.in[1] = static_cast<const std::byte*>(shape.in1Channels > 0 ? buffers.in1 : buffers.in0);
-        args_.out = static_cast<std::byte*>(buffers.out);
-        args_.pooled = shape.pooled ? static_cast<std::byte*>(buffers.pooled) : nullptr;
-        args_.weights = static_cast<const std::byte*>(buffers.weights);
-        args_.bias = buffers.bias;
-        args_.added = shape.added ? static_cast<const std::byte*>(buffers.added) : nullptr;
-        if (shape.head) args_.head = buffers.head;
-        args_.relu = shape.relu();
-        args_.height = shape.height;
-        args_.width = shape.width;
-        args_.inChannels[0] = paddedChannels(shape.in0Channels);
-        args_.inChannels[1] = paddedChannels(shape.in1Channels);
-        args_.chunks0 = ceilDiv(shape.in0Channels, kChunk);
-        args_.chunks = args_.chunks0 + ceilDiv(shape.in1Channels, kChunk);
-        args_.blocks = config.gathered ? 1 : args_.chunks * shape.taps();
-        args_.rows = shape.rows();
-        args_.rowTiles = shape.rowTiles();
-        args_.rowChannels = shape.rowChannels();
-        args_.tilesX = ceilDiv(shape.width, kTileWidth);
-        args_.tilesY = ceilDiv(shape.height, config.pixels / kTileWidth);
-        args_.tilesC = ceilDiv(shape.rowTiles() * shape.rows() * kTileChannels, config.channels);
-        grid_ = unsigned(shape.batch * args_.tilesC * args_.tilesX * args_.tilesY);
-        CUDA_CHECK(cudaFuncSetAttribute(kernel_.function, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedLimit));
-    }
-
-    void launch(cudaStream_t stream, bool overlap) const override {
-        cudaLaunchAttribute attribute{};
-        attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        attribute.val.programmaticStreamSerializationAllowed = 1;
-        cudaLaunchConfig_t config{};
-        config.gridDim = dim3(grid_);
-        config.blockDim = dim3(unsigned(kernel_.threads));
-        config.dynamicSmemBytes = std::size_t(kernel_.sharedBytes);
-        config.stream = stream;
-        config.attrs = &attribute;
-        config.numAttrs = overlap && canOverlap_ ? 1 : 0;
-        CUDA_CHECK(cudaLaunchKernelEx(&config, kernel_.function, args_));
-    }
-
-private:
-    MmaArgs args_{};
-    Kernel kernel_;
-    bool canOverlap_;
-    unsigned grid_ = 0;
-};
 
 }  // namespace
 }  // namespace mma
 
-std::unique_ptr<ConvLaunch::Prepared> prepareMma(const ConvShape& shape,
-                                                 const ConvConfig& config,
-                                                 const ConvBuffers& buffers,
-                                                 const DeviceFacts& device) {
-    return std::make_unique<mma::MmaLaunch>(shape, config, buffers, device);
+ConvLaunch::Call prepareMma(const ConvShape& shape,
+                            const ConvConfig& config,
+                            const ConvBuffers& buffers,
+                            const DeviceFacts& device) {
+    using namespace mma;
+    MmaArgs args{};
+    args.in[0] = static_cast<const std::byte*>(buffers.in0);
+    args.in[1] = static_cast<const std::byte*>(shape.in1Channels > 0 ? buffers.in1 : buffers.in0);
+    args.out = static_cast<std::byte*>(buffers.out);
+    args.pooled = shape.pooled ? static_cast<std::byte*>(buffers.pooled) : nullptr;
+    args.weights = static_cast<const std::byte*>(buffers.weights);
+    args.bias = buffers.bias;
+    args.added = shape.added ? static_cast<const std::byte*>(buffers.added) : nullptr;
+    if (shape.head) args.head = buffers.head;
+    args.relu = shape.relu();
+    args.height = shape.height;
+    args.width = shape.width;
+    args.inChannels[0] = paddedChannels(shape.in0Channels);
+    args.inChannels[1] = paddedChannels(shape.in1Channels);
+    args.chunks0 = ceilDiv(shape.in0Channels, kChunk);
+    args.chunks = shape.chunks(kChunk);
+    args.blocks = config.gathered ? 1 : args.chunks * shape.taps();
+    args.rows = shape.rows();
+    args.rowTiles = shape.rowTiles();
+    args.rowChannels = shape.rowChannels();
+    args.tilesX = ceilDiv(shape.width, kTileWidth);
+    args.tilesY = ceilDiv(shape.height, config.pixels / kTileWidth);
+    args.tilesC = ceilDiv(shape.rowTiles() * shape.rows() * kTileChannels, config.channels);
+    ConvLaunch::Call call = callFor(shape, config);
+    CUDA_CHECK(cudaFuncSetAttribute(call.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedLimit));
+    call.argument = std::make_shared<MmaArgs>(args);
+    call.blocks = shape.batch * args.tilesC * args.tilesX * args.tilesY;
+    call.canOverlap = device.major >= 9;
+    return call;
 }
 
 }  // namespace matte

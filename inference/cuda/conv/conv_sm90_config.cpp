@@ -9,11 +9,6 @@ namespace {
 
 constexpr int kTileRows = 64, kRoundBytes = 64 * 128;
 
-/// Steps of `chunk` channels over both inputs.
-int chunksOf(const ConvShape& shape, int chunk) {
-    return ceilDiv(shape.in0Channels, chunk) + ceilDiv(shape.in1Channels, chunk);
-}
-
 /// Neighbouring pixels whose channels fill a tile's 64 rows together.
 int foldOf(const ConvShape& shape) {
     for (const int fold : {2, 4}) {
@@ -26,7 +21,7 @@ int foldOf(const ConvShape& shape) {
 int chunkOf(const ConvShape& shape) {
     int best = 64;
     for (const int chunk : {32, 16}) {
-        if (chunksOf(shape, chunk) * chunk < chunksOf(shape, best) * best) best = chunk;
+        if (shape.chunks(chunk) * chunk < shape.chunks(best) * best) best = chunk;
     }
     return best;
 }
@@ -111,7 +106,7 @@ std::vector<ConvConfig> sm90Configs(const ConvShape& shape) {
                 if (pixels == 64 && split == Split::depth && config.fold == 1 && !shape.head) {
                     for (const int cluster : {2, 4}) {
                         config.cluster = cluster;
-                        if (chunksOf(seen, config.chunk) * loadsOfChunk(seen, config) >= 2 * cluster) add();
+                        if (seen.chunks(config.chunk) * loadsOfChunk(seen, config) >= 2 * cluster) add();
                     }
                     config.cluster = 1;
                 }
@@ -136,7 +131,7 @@ double sm90Cycles(const ConvShape& shape, const ConvConfig& config, const Device
     constexpr double kCluster = 4955, kLaunch = 2540;
     const bool depth = config.split == Split::depth, turns = config.split == Split::tiles;
     const Sm90Memory memory = sm90Memory(shape, config);
-    const double chunks = double(chunksOf(shape, config.chunk)) / config.cluster;
+    const double chunks = double(shape.chunks(config.chunk)) / config.cluster;
     const int loads = loadsOfChunk(shape, config), taps = shape.taps();
     double steps = config.chunk / 16.0 * taps;
     if (config.fold > 1 && taps == 9) steps *= (1 + 2 * std::max(1.0 / config.fold, 16.0 / config.chunk)) / 3;

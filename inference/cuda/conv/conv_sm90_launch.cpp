@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sm90 kernel's host side: its arguments for a layer, and the launch.
+// The sm90 kernel's host side: its arguments for a layer, among them the tensor maps of Hopper's Tensor Memory
+// Accelerator (TMA).
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "inference/cuda/conv/conv_sm90.h"
-#include "inference/cuda/device/tensor_map.h"
 
 namespace matte {
 namespace {
@@ -19,6 +20,68 @@ int boxWidth(const ConvConfig& config) {
     return config.tileWidth + (config.halo ? 2 : 0);
 }
 
+using Encode = CUresult (*)(CUtensorMap*,
+                            CUtensorMapDataType,
+                            cuuint32_t,
+                            void*,
+                            const cuuint64_t*,
+                            const cuuint64_t*,
+                            const cuuint32_t*,
+                            const cuuint32_t*,
+                            CUtensorMapInterleave,
+                            CUtensorMapSwizzle,
+                            CUtensorMapL2promotion,
+                            CUtensorMapFloatOOBfill);
+
+/// The driver's function, found at run time: a program linked against the driver would not start without one.
+Encode encodeFunction() {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found));
+    if (found != cudaDriverEntryPointSuccess || function == nullptr) {
+        throw Error(ErrorCategory::engine,
+                    "The NVIDIA driver can't describe tensors: update it to one for CUDA 12 or newer.");
+    }
+    return reinterpret_cast<Encode>(function);
+}
+
+/// A box of halves in a dense tensor, innermost dimension first. Box sides are at most 256. The first is at most 64; it
+/// forms a row in shared memory, with the swizzle of its length (32, 64 or 128 bytes). Unused dimensions are 1.
+struct TensorBox {
+    std::array<int, 5> size{1, 1, 1, 1, 1};
+    std::array<int, 5> box{1, 1, 1, 1, 1};
+    int dimensions = 4;
+};
+
+/// The TMA's map of a tensor in device memory. `data` is 16-byte aligned and size[0] a multiple of 8.
+CUtensorMap makeTensorMap(const void* data, const TensorBox& box) {
+    static const Encode encode = encodeFunction();
+    constexpr int kMax = 5;
+    std::array<cuuint64_t, kMax> sizes{}, strides{};
+    std::array<cuuint32_t, kMax> boxes{}, ones{};
+    std::uint64_t bytes = 2;
+    for (int i = 0; i < kMax; ++i) {
+        sizes[i] = cuuint64_t(box.size[i]);
+        boxes[i] = cuuint32_t(box.box[i]);
+        ones[i] = 1;
+        bytes *= sizes[i];
+        strides[i] = bytes;  // of dimension i + 1
+    }
+    const CUtensorMapSwizzle swizzle = box.box[0] == 64   ? CU_TENSOR_MAP_SWIZZLE_128B
+                                       : box.box[0] == 32 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                                          : CU_TENSOR_MAP_SWIZZLE_32B;
+    CUtensorMap map{};
+    const CUresult result =
+        encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, cuuint32_t(box.dimensions), const_cast<void*>(data), sizes.data(),
+               strides.data(), boxes.data(), ones.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (result != CUDA_SUCCESS) {
+        throw Error(ErrorCategory::engine, "The GPU can't address a layer's tensor (driver error " +
+                                               std::to_string(int(result)) + "): choose the CPU engine.");
+    }
+    return map;
+}
+
 /// Which products a tile consists of, and where their operands lie.
 void setProducts(Sm90Args& args, const ConvShape& shape, const ConvConfig& config) {
     const bool up = shape.kind == ConvKind::up2x2;
@@ -27,7 +90,7 @@ void setProducts(Sm90Args& args, const ConvShape& shape, const ConvConfig& confi
     args.cluster = config.cluster;
     args.chunks0 = ceilDiv(shape.in0Channels, config.chunk);
     args.loadsOfChunk = up || config.halo ? 1 : 3;
-    args.loads = (args.chunks0 + ceilDiv(shape.in1Channels, config.chunk)) * args.loadsOfChunk;
+    args.loads = shape.chunks(config.chunk) * args.loadsOfChunk;
     args.stageTaps = config.stageTaps;
     args.stagesOfLoad = shape.taps() / args.loadsOfChunk / config.stageTaps;
     args.firstX = args.firstY = up ? 0 : -1;
@@ -60,98 +123,65 @@ void setTiles(Sm90Args& args, const ConvShape& shape, const ConvConfig& config) 
     args.tiles = shape.batch * args.tilesC * args.tilesX * args.tilesY;
 }
 
-class Sm90Launch : public ConvLaunch::Prepared {
-public:
-    /// `shape` is folded.
-    Sm90Launch(const ConvShape& shape, const ConvConfig& config, const ConvBuffers& buffers, const DeviceFacts& device)
-        : kernel_(sm90KernelFor(config)), threads_(sm90Threads(config.pixels)) {
-        const Sm90Memory memory = sm90Memory(shape, config);
-        if (!memory.fits()) {
-            throw Error(ErrorCategory::engine,
-                        "A layer's tile is too large for the GPU's shared memory: report this model.");
-        }
-        setProducts(args_, shape, config);
-        setTiles(args_, shape, config);
-        args_.weights = static_cast<const std::byte*>(buffers.weights);
-        args_.bias = buffers.bias;
-        if (shape.head) args_.head = buffers.head;
-        args_.pixelBytes = memory.pixelBytes;
-        args_.pixelStride = memory.pixelStride;
-        args_.pixelStages = memory.pixelStages;
-        args_.weightStages = memory.weightStages;
-        args_.scratchBytes = memory.scratchBytes;
-        describeInputs(shape, config, buffers);
-        describeOutputs(shape, config, buffers);
-        sharedBytes_ = memory.sharedBytes;
-        // A cluster holds one tile: the slices of the next could arrive before those of the last were read.
-        grid_ = config.cluster > 1 ? args_.tiles * config.cluster
-                                   : std::min(args_.tiles, device.multiprocessors * memory.blocks);
-        CUDA_CHECK(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, Sm90Memory::kMostBytes));
-    }
+void setInputs(Sm90Args& args, const ConvShape& shape, const ConvConfig& config, const ConvBuffers& buffers) {
+    const auto map = [&](const void* data, int channels) {
+        return makeTensorMap(data,
+                             {{paddedChannels(channels), shape.width, shape.height, shape.batch, 1},
+                              {config.chunk, boxWidth(config), args.tileHeight + (shape.taps() == 9 ? 2 : 0), 1, 1},
+                              4});
+    };
+    args.in[0] = map(buffers.in0, shape.in0Channels);
+    args.in[1] = shape.in1Channels > 0 ? map(buffers.in1, shape.in1Channels) : args.in[0];
+}
 
-    void launch(cudaStream_t stream, bool overlap) const override {
-        std::array<cudaLaunchAttribute, 2> attributes{};
-        unsigned count = 0;
-        if (args_.cluster > 1) {
-            attributes[count].id = cudaLaunchAttributeClusterDimension;
-            attributes[count++].val.clusterDim = {unsigned(args_.cluster), 1, 1};
-        }
-        if (overlap) {
-            attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-            attributes[count++].val.programmaticStreamSerializationAllowed = 1;
-        }
-        cudaLaunchConfig_t config{};
-        config.gridDim = dim3(unsigned(grid_));
-        config.blockDim = dim3(unsigned(threads_));
-        config.dynamicSmemBytes = std::size_t(sharedBytes_);
-        config.stream = stream;
-        config.attrs = attributes.data();
-        config.numAttrs = count;
-        void* arguments[] = {const_cast<Sm90Args*>(&args_)};
-        CUDA_CHECK(cudaLaunchKernelExC(&config, kernel_, arguments));
-    }
-
-private:
-    void describeInputs(const ConvShape& shape, const ConvConfig& config, const ConvBuffers& buffers) {
-        const auto map = [&](const void* data, int channels) {
-            return makeTensorMap(
-                data, {{paddedChannels(channels), shape.width, shape.height, shape.batch, 1},
-                       {config.chunk, boxWidth(config), args_.tileHeight + (shape.taps() == 9 ? 2 : 0), 1, 1},
-                       4});
-        };
-        args_.in[0] = map(buffers.in0, shape.in0Channels);
-        args_.in[1] = shape.in1Channels > 0 ? map(buffers.in1, shape.in1Channels) : args_.in[0];
-    }
-
-    void describeOutputs(const ConvShape& shape, const ConvConfig& config, const ConvBuffers& buffers) {
-        if (shape.head) return;
-        const int rows = kRoundPixels / config.tileWidth / config.cluster;  // of pixels that are stored at once
-        args_.out =
-            makeTensorMap(buffers.out, {{shape.rowChannels(), shape.width, shape.rows(), shape.height, shape.batch},
-                                        {kTileChannels, config.tileWidth, 1, rows, 1},
-                                        5});
-        if (!shape.pooled) return;
-        // Of folded pixels the maxima are half as many channels, of others half as many columns.
-        const int ofChannels = config.fold > 1 ? 2 : 1, ofColumns = 2 / ofChannels;
-        args_.pooled = makeTensorMap(
-            buffers.pooled,
-            {{shape.rowChannels() / ofChannels, shape.width / ofColumns, 1, shape.height / 2, shape.batch},
-             {kTileChannels / ofChannels, config.tileWidth / ofColumns, 1, rows / 2, 1},
-             5});
-    }
-
-    Sm90Args args_{};
-    const void* kernel_;
-    int threads_ = 0, grid_ = 0, sharedBytes_ = 0;
-};
+void setOutputs(Sm90Args& args, const ConvShape& shape, const ConvConfig& config, const ConvBuffers& buffers) {
+    if (shape.head) return;
+    const int rows = kRoundPixels / config.tileWidth / config.cluster;  // of pixels that are stored at once
+    args.out = makeTensorMap(buffers.out, {{shape.rowChannels(), shape.width, shape.rows(), shape.height, shape.batch},
+                                           {kTileChannels, config.tileWidth, 1, rows, 1},
+                                           5});
+    if (!shape.pooled) return;
+    // Of folded pixels the maxima are half as many channels, of others half as many columns.
+    const int ofChannels = config.fold > 1 ? 2 : 1, ofColumns = 2 / ofChannels;
+    args.pooled = makeTensorMap(
+        buffers.pooled, {{shape.rowChannels() / ofChannels, shape.width / ofColumns, 1, shape.height / 2, shape.batch},
+                         {kTileChannels / ofChannels, config.tileWidth / ofColumns, 1, rows / 2, 1},
+                         5});
+}
 
 }  // namespace
 
-std::unique_ptr<ConvLaunch::Prepared> prepareSm90(const ConvShape& shape,
-                                                  const ConvConfig& config,
-                                                  const ConvBuffers& buffers,
-                                                  const DeviceFacts& device) {
-    return std::make_unique<Sm90Launch>(shape.folded(config.fold), config, buffers, device);
+ConvLaunch::Call prepareSm90(const ConvShape& unfolded,
+                             const ConvConfig& config,
+                             const ConvBuffers& buffers,
+                             const DeviceFacts& device) {
+    const ConvShape shape = unfolded.folded(config.fold);
+    const Sm90Memory memory = sm90Memory(shape, config);
+    if (!memory.fits()) {
+        throw Error(ErrorCategory::engine,
+                    "A layer's tile is too large for the GPU's shared memory: report this model.");
+    }
+    Sm90Args args{};
+    setProducts(args, shape, config);
+    setTiles(args, shape, config);
+    setInputs(args, shape, config, buffers);
+    setOutputs(args, shape, config, buffers);
+    args.weights = static_cast<const std::byte*>(buffers.weights);
+    args.bias = buffers.bias;
+    if (shape.head) args.head = buffers.head;
+    args.pixelBytes = memory.pixelBytes;
+    args.pixelStride = memory.pixelStride;
+    args.pixelStages = memory.pixelStages;
+    args.weightStages = memory.weightStages;
+    args.scratchBytes = memory.scratchBytes;
+    // A cluster holds one tile: the slices of the next could arrive before those of the last were read.
+    const int blocks =
+        config.cluster > 1 ? args.tiles * config.cluster : std::min(args.tiles, device.multiprocessors * memory.blocks);
+    const void* const kernel = sm90KernelFor(config);
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Sm90Memory::kMostBytes));
+    return {
+        kernel,        sm90Threads(config.pixels), memory.sharedBytes, std::make_shared<Sm90Args>(args), blocks, true,
+        config.cluster};
 }
 
 }  // namespace matte

@@ -151,14 +151,12 @@ ConvConfig ConvTuner::operator()(const ConvShape& shape, const std::vector<ConvC
         best = *known;
     } else if (spent_ < kLimit) {
         const auto start = Clock::now();
-        try {
+        fitsMemory([&] {
             const Bench bench(*weights_, weights_->layers()[std::size_t(found - layers.begin())], shape);
             best =
                 fastest(std::min(ranked.size(), kCandidates), [&](std::size_t i) { return bench.medianMs(ranked[i]); });
             cache_.remember(problem, texts[best]);
-        } catch (const CudaError& error) {
-            if (error.code != cudaErrorMemoryAllocation) throw;
-        }
+        });
         spent_ += Clock::now() - start;
     }
     if (last) {

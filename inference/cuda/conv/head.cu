@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/cuda/conv/head.h"
-
 #include <algorithm>
 #include <type_traits>
 
+#include "inference/cuda/conv/conv.h"
 #include "inference/cuda/conv/head.cuh"
-#include "inference/cuda/device/cuda.h"
 #include "inference/cuda/device/ptx.cuh"
 
 namespace matte {
 namespace {
 
 constexpr int kThreads = 256;
+
+struct HeadArgs {
+    const void* in;
+    Head head;
+    int pixels, channels;
+    int lanes;  // threads (1 to 32, a power of two) that share a pixel
+};
 
 __device__ float dotPiece(uint4 halves, const float* weights) {
     return dot8(halves, weights);
@@ -21,16 +26,17 @@ __device__ float dotPiece(float4 floats, const float* weights) {
     return floats.x * weights[0] + floats.y * weights[1] + floats.z * weights[2] + floats.w * weights[3];
 }
 
-/// `lanes` threads (1 to 32, a power of two) share a pixel, each reading a piece of 16 bytes at a time, so that a warp
-/// reads one stretch of memory.
+/// Each thread reads a piece of 16 bytes at a time, so that a warp reads one stretch of memory.
 template <typename Piece>
-__global__ void __launch_bounds__(kThreads)
-    headKernel(const Piece* in, Head head, int pixels, int channels, int lanes) {
+__global__ void __launch_bounds__(kThreads) headKernel(const __grid_constant__ HeadArgs args) {
     constexpr int kPiece = std::is_same_v<Piece, float4> ? 4 : 8;  // channels
+    const auto* const in = static_cast<const Piece*>(args.in);
+    const Head& head = args.head;
+    const int pixels = args.pixels, lanes = args.lanes, pieces = args.channels / kPiece;
     ptx::launchDependents();
     ptx::waitForPrevious();
     const int thread = int(blockIdx.x * kThreads + threadIdx.x);
-    const int pixel = thread / lanes, lane = thread % lanes, pieces = channels / kPiece;
+    const int pixel = thread / lanes, lane = thread % lanes;
     float sum = 0;
     if (pixel < pixels) {
         for (int piece = lane; piece < pieces; piece += lanes) {
@@ -43,27 +49,17 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void launchHead(
-    const void* in, bool inFloats, const Head& head, int pixels, int channels, cudaStream_t stream, bool overlap) {
+ConvLaunch::Call prepareHead(
+    const void* in, bool inFloats, const Head& head, int pixels, int channels, const DeviceFacts& device) {
     const int pieces = channels / (inFloats ? 4 : 8);
     int lanes = 1;
     while (lanes * 2 <= std::min(pieces, 32)) lanes *= 2;
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(unsigned((std::size_t(pixels) * lanes + kThreads - 1) / kThreads));
-    config.blockDim = dim3(kThreads);
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = overlap ? 1 : 0;
-    if (inFloats) {
-        CUDA_CHECK(cudaLaunchKernelEx(&config, headKernel<float4>, static_cast<const float4*>(in), head, pixels,
-                                      channels, lanes));
-    } else {
-        CUDA_CHECK(cudaLaunchKernelEx(&config, headKernel<uint4>, static_cast<const uint4*>(in), head, pixels, channels,
-                                      lanes));
-    }
+    void (*const kernel)(HeadArgs) = inFloats ? headKernel<float4> : headKernel<uint4>;
+    return {.kernel = reinterpret_cast<const void*>(kernel),
+            .threads = kThreads,
+            .argument = std::make_shared<HeadArgs>(HeadArgs{in, head, pixels, channels, lanes}),
+            .blocks = int((std::size_t(pixels) * lanes + kThreads - 1) / kThreads),
+            .canOverlap = device.major >= 9};
 }
 
 }  // namespace matte

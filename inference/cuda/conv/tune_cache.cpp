@@ -103,12 +103,12 @@ void TuneCache::save() {
     }
 }
 
-std::size_t fastest(std::size_t count, const MeasureCandidate& measure) {
+std::size_t fastest(std::size_t count, const std::function<double(std::size_t index)>& msOf) {
     constexpr double kWorthIt = 0.98;
     std::size_t best = 0;
     double first = INFINITY, least = INFINITY;
     for (std::size_t i = 0; i < count; ++i) {
-        const double ms = measure(i);
+        const double ms = msOf(i);
         if (i == 0 && std::isfinite(ms)) first = ms;
         if (!(ms < least)) continue;
         least = ms;

@@ -41,11 +41,8 @@ private:
     bool changed_ = false;
 };
 
-/// Milliseconds of candidate `index`; NaN or infinity if it can't run.
-using MeasureCandidate = std::function<double(std::size_t index)>;
-
-/// The index of the fastest of `count` candidates. Prefers the first unless another is faster by more than the
-/// measurement noise, so that choices are stable from run to run.
-std::size_t fastest(std::size_t count, const MeasureCandidate& measure);
+/// The index of the fastest of `count` candidates. `msOf` measures one; NaN or infinity if it can't run. Prefers the
+/// first unless another is faster by more than the measurement noise, so that choices are stable from run to run.
+std::size_t fastest(std::size_t count, const std::function<double(std::size_t index)>& msOf);
 
 }  // namespace matte

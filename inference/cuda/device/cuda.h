@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAII wrappers of CUDA objects. Each is move-only, releases in its destructor and belongs to the device that was
-// current at its construction. Any thread, one at a time per object.
+// RAII wrappers of CUDA objects, and their errors. Each is move-only, releases in its destructor and belongs to the
+// device that was current at its construction. Any thread, one at a time per object.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -46,6 +46,11 @@ public:
         return *this;
     }
     [[nodiscard]] Handle get() const { return handle_; }
+    /// Where a function that creates a handle puts it; empty before.
+    [[nodiscard]] Handle* put() {
+        reset();
+        return &handle_;
+    }
     explicit operator bool() const { return handle_ != nullptr; }
     void reset() {
         if (handle_) release(std::exchange(handle_, nullptr));
@@ -58,11 +63,7 @@ private:
 /// A non-blocking stream: it does not synchronise with the default stream.
 class Stream {
 public:
-    Stream() {
-        cudaStream_t stream = nullptr;
-        CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-        stream_ = CudaHandle<cudaStream_t, cudaStreamDestroy>(stream);
-    }
+    Stream() { CUDA_CHECK(cudaStreamCreateWithFlags(stream_.put(), cudaStreamNonBlocking)); }
     [[nodiscard]] cudaStream_t get() const { return stream_.get(); }
     void wait() const { CUDA_CHECK(cudaStreamSynchronize(get())); }
 
@@ -76,12 +77,10 @@ public:
     /// timing: wait() spins. asleep: wait() sleeps. order: no timing, for waitOn().
     enum class Kind { timing = 1, asleep, order };
     explicit Event(Kind kind = Kind::timing) {
-        cudaEvent_t event = nullptr;
         const unsigned flags = kind == Kind::timing   ? cudaEventDefault
                                : kind == Kind::asleep ? cudaEventBlockingSync
                                                       : cudaEventDisableTiming;
-        CUDA_CHECK(cudaEventCreateWithFlags(&event, flags));
-        event_ = CudaHandle<cudaEvent_t, cudaEventDestroy>(event);
+        CUDA_CHECK(cudaEventCreateWithFlags(event_.put(), flags));
     }
     [[nodiscard]] cudaEvent_t get() const { return event_.get(); }
     void record(cudaStream_t stream) const {
@@ -115,46 +114,45 @@ inline void follow(cudaStream_t later, cudaStream_t earlier, const Event& event)
     CUDA_CHECK(cudaStreamWaitEvent(later, event.get(), 0));
 }
 
-/// Uninitialised device memory.
-class DeviceBuffer {
+/// Uninitialised memory.
+template <cudaError_t (*allocate)(void**, std::size_t), cudaError_t (*release)(void*)>
+class CudaMemory {
 public:
-    DeviceBuffer() = default;
-    explicit DeviceBuffer(std::size_t bytes) : bytes_(bytes) {
-        void* data = nullptr;
-        if (bytes > 0) CUDA_CHECK(cudaMalloc(&data, bytes));
-        data_ = CudaHandle<void*, cudaFree>(data);
+    CudaMemory() = default;
+    explicit CudaMemory(std::size_t bytes) { reallocate(bytes); }
+    /// Frees what it has before: both may not fit.
+    void reallocate(std::size_t bytes) {
+        data_.reset();
+        bytes_ = 0;
+        if (bytes > 0) CUDA_CHECK(allocate(data_.put(), bytes));
+        bytes_ = bytes;
     }
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
-    [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_.get()); }
+    [[nodiscard]] std::byte* data() const { return as<std::byte>(); }
     template <typename T>
     [[nodiscard]] T* as() const {
         return static_cast<T*>(data_.get());
     }
 
 private:
-    CudaHandle<void*, cudaFree> data_;
+    CudaHandle<void*, release> data_;
     std::size_t bytes_ = 0;
 };
-
+using DeviceBuffer = CudaMemory<cudaMalloc, cudaFree>;
 /// Page-locked host memory: copies from and to it run concurrently with kernels.
-class PinnedBuffer {
-public:
-    PinnedBuffer() = default;
-    explicit PinnedBuffer(std::size_t bytes) : bytes_(bytes) {
-        void* data = nullptr;
-        if (bytes > 0) CUDA_CHECK(cudaMallocHost(&data, bytes));
-        data_ = CudaHandle<void*, cudaFreeHost>(data);
-    }
-    [[nodiscard]] std::size_t bytes() const { return bytes_; }
-    template <typename T>
-    [[nodiscard]] T* as() const {
-        return static_cast<T*>(data_.get());
-    }
+using PinnedBuffer = CudaMemory<cudaMallocHost, cudaFreeHost>;
 
-private:
-    CudaHandle<void*, cudaFreeHost> data_;
-    std::size_t bytes_ = 0;
-};
+/// Runs `work`; false when there was not enough device memory for it.
+template <typename Work>
+bool fitsMemory(const Work& work) {
+    try {
+        work();
+        return true;
+    } catch (const CudaError& error) {
+        if (error.code != cudaErrorMemoryAllocation) throw;
+        return false;
+    }
+}
 
 /// A CUDA graph: work captured once from a stream and launched as one unit.
 class Graph {
@@ -174,9 +172,7 @@ public:
         }
         CUDA_CHECK(cudaStreamEndCapture(stream, &recorded));
         const CudaHandle<cudaGraph_t, cudaGraphDestroy> graph(recorded);
-        cudaGraphExec_t exec = nullptr;
-        CUDA_CHECK(cudaGraphInstantiate(&exec, graph.get(), 0));
-        exec_ = CudaHandle<cudaGraphExec_t, cudaGraphExecDestroy>(exec);
+        CUDA_CHECK(cudaGraphInstantiate(exec_.put(), graph.get(), 0));
     }
     explicit operator bool() const { return bool(exec_); }
     void launch(cudaStream_t stream) const { CUDA_CHECK(cudaGraphLaunch(exec_.get(), stream)); }
@@ -184,5 +180,9 @@ public:
 private:
     CudaHandle<cudaGraphExec_t, cudaGraphExecDestroy> exec_;
 };
+
+/// Whether the program's kernels run on the current device: cudaSuccess, cudaErrorNoKernelImageForDevice when they were
+/// compiled for other architectures, or the device's error.
+cudaError_t probeKernels();
 
 }  // namespace matte

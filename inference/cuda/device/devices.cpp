@@ -43,6 +43,10 @@ bool isUsable(const CudaDevice& device) {
 
 }  // namespace
 
+std::string CudaDevice::text() const {
+    return name + " (compute capability " + std::to_string(computeMajor) + "." + std::to_string(computeMinor) + ")";
+}
+
 int chooseDevice(const CudaStatus& status, int wanted, const std::string& windowsDevice) {
     if (!status.unavailable.empty()) throw DeviceFailure(status.unavailable, true);
     const int count = int(status.devices.size());
@@ -58,8 +62,7 @@ int chooseDevice(const CudaStatus& status, int wanted, const std::string& window
     const auto best =
         wanted == kAnyDevice ? std::ranges::max_element(status.devices, {}, rank) : status.devices.begin() + wanted;
     if (isUsable(*best)) return int(best - status.devices.begin());
-    throw DeviceFailure("The " + best->name + " (compute capability " + std::to_string(best->computeMajor) + "." +
-                            std::to_string(best->computeMinor) + ") is too old: a GPU of compute capability " +
+    throw DeviceFailure("The " + best->text() + " is too old: a GPU of compute capability " +
                             std::to_string(kLeastMajor) + ".0 or newer is needed.",
                         true);
 }

@@ -14,6 +14,8 @@ struct CudaDevice {
     int multiprocessors = 0;
     std::size_t memoryBytes = 0;
     std::string uuid{};  ///< 16 bytes, the same in CUDA and OpenGL
+    /// "NVIDIA H200 (compute capability 9.0)".
+    [[nodiscard]] std::string text() const;
 };
 
 struct CudaStatus {

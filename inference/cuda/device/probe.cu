@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/cuda/device/probe.h"
+#include "inference/cuda/device/cuda.h"
 
 namespace matte {
 namespace {

@@ -2,6 +2,7 @@
 #include "inference/cuda/device/staged_copy.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace matte {
@@ -13,9 +14,24 @@ bool isPageLocked(const void* memory) {
     return attributes.type == cudaMemoryTypeHost;
 }
 
+std::uint8_t* take(std::size_t bytes) {
+    constexpr std::size_t kPage = 4096;
+    const std::size_t whole = (bytes + kPage - 1) / kPage * kPage;
+    auto* pixels = static_cast<std::uint8_t*>(std::aligned_alloc(kPage, whole));
+    if (pixels && cudaHostRegister(pixels, whole, cudaHostRegisterPortable) != cudaSuccess) cudaGetLastError();
+    return pixels;
+}
+
+void giveBack(std::uint8_t* pixels) {
+    if (pixels && cudaHostUnregister(pixels) != cudaSuccess) cudaGetLastError();
+    std::free(pixels);
+}
+
 }  // namespace
 
-StagedCopy::StagedCopy() = default;
+PixelMemory pageLockedMemory() {
+    return {take, giveBack};
+}
 
 void StagedCopy::upload(const void* from, std::size_t bytes, std::byte* to, cudaStream_t stream) {
     bytesUp_ += bytes;

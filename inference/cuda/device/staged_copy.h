@@ -5,13 +5,13 @@
 
 #include <array>
 
+#include "inference/core/image.h"
 #include "inference/cuda/device/cuda.h"
 
 namespace matte {
 
 class StagedCopy {
 public:
-    StagedCopy();
     /// Enqueues the copy. `from` must stay unchanged until it is done, because page-locked memory is read later.
     void upload(const void* from, std::size_t bytes, std::byte* to, cudaStream_t stream);
     /// Returns when the copy is complete.
@@ -29,5 +29,9 @@ private:
     std::size_t next_ = 0;  ///< the least recently used buffer
     std::size_t bytesUp_ = 0;
 };
+
+/// Page-locked memory for a source's frames, which the GPU reads itself. Falls back to plain memory, so that a source
+/// continues when the device is lost. Any thread.
+PixelMemory pageLockedMemory();
 
 }  // namespace matte

@@ -5,26 +5,12 @@
 #include <algorithm>
 
 #include "inference/cuda/pixels/component_filter.h"
-#include "inference/cuda/pixels/partition.h"
+#include "inference/cuda/pixels/pixels_vector.cuh"
 
 namespace matte::device {
 namespace {
 
-constexpr int kBlockWidth = 32, kBlockHeight = 8;
 constexpr unsigned char kNobody = 0, kGoing = 1, kStaying = 2;
-
-ComponentScratch partsOf(Partition& memory, Size size) {
-    const std::size_t pixels = size.pixels();
-    ComponentScratch scratch;
-    scratch.parents = memory.take<int>(pixels);
-    scratch.areas = memory.take<unsigned>(pixels);
-    scratch.rooms = memory.take<unsigned>(pixels);
-    scratch.sides = memory.take<unsigned char>(pixels);
-    scratch.near = memory.take<uchar2>(pixels);
-    scratch.most = memory.take<unsigned long long>(2);
-    scratch.going = memory.take<int>(1);
-    return scratch;
-}
 
 struct Here {
     int x, y, i;
@@ -178,16 +164,14 @@ __global__ void fadeKernel(
 
 }  // namespace
 
-std::size_t ComponentScratch::bytes(Size size) {
-    Partition counted;
-    partsOf(counted, size);
-    return counted.bytes();
-}
-
-ComponentScratch ComponentScratch::in(std::byte* memory, Size size) {
-    Partition parts(memory);
-    return partsOf(parts, size);
-}
+ComponentScratch::ComponentScratch(Partition& parts, Size size)
+    : parents(parts.take<int>(size.pixels())),
+      areas(parts.take<unsigned>(size.pixels())),
+      rooms(parts.take<unsigned>(size.pixels())),
+      sides(parts.take<unsigned char>(size.pixels())),
+      near(parts.take<uchar2>(size.pixels())),
+      most(parts.take<unsigned long long>(2)),
+      going(parts.take<int>(1)) {}
 
 void keepComponents(const float* matte,
                     Size size,
@@ -199,8 +183,7 @@ void keepComponents(const float* matte,
                     cudaStream_t stream) {
     const auto [width, height] = size;
     const dim3 block(kBlockWidth, kBlockHeight);
-    const dim3 grid(unsigned(width + kBlockWidth - 1) / kBlockWidth,
-                    unsigned(height + kBlockHeight - 1) / kBlockHeight);
+    const dim3 grid = blocksFor(size);
     const int reach = surroundings(size.longest());
     startKernel<<<grid, block, 0, stream>>>(matte, width, height, params, nonFinite, kept, scratch, selected);
     uniteKernel<<<grid, block, 0, stream>>>(width, height, params, scratch.parents);

@@ -10,7 +10,9 @@
 namespace matte::device {
 
 /// Scratch memory of one call.
-struct ComponentScratch {
+struct ComponentScratch : Partitioned<ComponentScratch> {
+    ComponentScratch() = default;
+    ComponentScratch(Partition& parts, Size size);
     int* parents = nullptr;              ///< [h, w]: union-find parent, or -1 outside all components
     unsigned* areas = nullptr;           ///< [h, w]: pixels, at each component's root
     unsigned* rooms = nullptr;           ///< [h, w]: prominence, at each component's root
@@ -18,9 +20,6 @@ struct ComponentScratch {
     uchar2* near = nullptr;              ///< [h, w]: distances within the row to kept and to removed components
     unsigned long long* most = nullptr;  ///< [2]: the largest area; the largest prominence with its root's index
     int* going = nullptr;                ///< whether any component is removed
-    static std::size_t bytes(Size size);
-    /// Divides `memory` of bytes(size) bytes into arrays, 256-byte aligned.
-    static ComponentScratch in(std::byte* memory, Size size);
 };
 
 /// Writes to `selected` [h, w] the `matte` [h, w] without the components that params->removeSmallRegions and

@@ -56,16 +56,13 @@ void resetPicture(const GuardMemory& memory, cudaStream_t stream) {
 }
 
 void guardMatte(const float* matte,
-                const void* input,
-                bool inFloats,
-                const std::array<float, 3>& mean,
-                const std::array<float, 3>& deviation,
+                const NetworkInput& input,
                 const GuardMemory& memory,
                 const NonFiniteFlag& nonFinite,
                 cudaStream_t stream) {
     const auto pixels = unsigned(memory.size.pixels());
-    measureKernel<<<(pixels + kThreads - 1) / kThreads, kThreads, 0, stream>>>(
-        matte, {input, inFloats, mean, deviation}, pixels, memory);
+    measureKernel<<<(pixels + kThreads - 1) / kThreads, kThreads, 0, stream>>>(matte, InputColors(input), pixels,
+                                                                               memory);
     judgeKernel<<<1, 1, 0, stream>>>(pixels, memory.state, nonFinite);
     CUDA_CHECK(cudaGetLastError());
 }

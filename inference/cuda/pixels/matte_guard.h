@@ -3,7 +3,7 @@
 // enqueue kernels on a stream and return; a failed launch throws CudaError. Each frame of a source updates the same
 // GuardMemory, in order, as with TemporalMemory.
 //
-//     guardMatte(network.alpha(), network.input(), false, mean, deviation, memory, flag, stream);
+//     guardMatte(network.alpha(), input, memory, flag, stream);
 #pragma once
 
 #include "inference/cuda/pixels/pixels.h"
@@ -27,12 +27,9 @@ struct GuardMemory {
 void resetCoverage(const GuardMemory& memory, cudaStream_t stream);
 void resetPicture(const GuardMemory& memory, cudaStream_t stream);
 
-/// Judges `matte` [h, w] and on a MatteFault sets the flag to it. `input` is the network's input from shrinkToInput().
+/// Judges `matte` [h, w] and on a MatteFault sets the flag to it.
 void guardMatte(const float* matte,
-                const void* input,
-                bool inFloats,
-                const std::array<float, 3>& mean,
-                const std::array<float, 3>& deviation,
+                const NetworkInput& input,
                 const GuardMemory& memory,
                 const NonFiniteFlag& nonFinite,
                 cudaStream_t stream);

@@ -4,22 +4,20 @@
 
 #include <cuda_fp16.h>
 
-#include <array>
 #include <cstddef>
+
+#include "inference/cuda/pixels/pixels.h"
 
 namespace matte::device {
 
 /// Inverts the normalisation of shrinkToInput(): R, G, B, 0 to 1 up to rounding, of pixel i.
 class InputColors {
 public:
-    InputColors(const void* input,
-                bool inFloats,
-                const std::array<float, 3>& mean,
-                const std::array<float, 3>& deviation)
-        : input_(input),
-          mean_{mean[0], mean[1], mean[2]},
-          deviation_{deviation[0], deviation[1], deviation[2]},
-          inFloats_(inFloats) {}
+    explicit InputColors(const NetworkInput& input)
+        : input_(input.data),
+          mean_{input.mean[0], input.mean[1], input.mean[2]},
+          deviation_{input.deviation[0], input.deviation[1], input.deviation[2]},
+          inFloats_(input.inFloats) {}
 
     __device__ float3 operator()(std::size_t i) const {
         float3 v;

@@ -7,6 +7,8 @@
 
 #include <cstddef>
 
+#include "inference/core/image.h"
+
 namespace matte {
 
 class Partition {
@@ -25,6 +27,21 @@ public:
 private:
     std::byte* memory_;
     std::size_t bytes_ = 0;
+};
+
+/// Base of a struct of arrays for one size, `Parts`, whose constructor takes them from a Partition.
+template <typename Parts>
+struct Partitioned {
+    static std::size_t bytes(Size size) {
+        Partition counted;
+        Parts(counted, size);
+        return counted.bytes();
+    }
+    /// Divides `memory` of bytes(size) bytes.
+    static Parts in(std::byte* memory, Size size) {
+        Partition parts(memory);
+        return Parts(parts, size);
+    }
 };
 
 }  // namespace matte

@@ -12,6 +12,7 @@
 
 #include "inference/core/image.h"
 #include "inference/cuda/device/cuda.h"
+#include "inference/cuda/pixels/partition.h"
 #include "inference/matting/resample.h"
 #include "inference/matting/resolve.h"
 
@@ -41,7 +42,10 @@ struct Axis {
 class Resampling {
 public:
     Resampling() = default;
+    /// Waits until the weights are there.
     Resampling(Size from, Size to);
+    /// Makes it one of these sizes; whether it was of others.
+    bool change(Size from, Size to);
     [[nodiscard]] Size from() const { return from_; }
     [[nodiscard]] Size to() const { return to_; }
     [[nodiscard]] Axis across() const { return across_; }
@@ -57,14 +61,14 @@ private:
 /// white.
 void shrinkToGuide(const Source& source, const Resampling& resampling, float4* guide, cudaStream_t stream);
 
-/// The network's input: [H, W, 8] halves or floats: (value - mean) / deviation for R, G, B, then five zeros.
-void shrinkToInput(const Source& source,
-                   const Resampling& resampling,
-                   const std::array<float, 3>& mean,
-                   const std::array<float, 3>& deviation,
-                   void* input,
-                   bool inFloats,
-                   cudaStream_t stream);
+/// The network's input in device memory: [H, W, 8] halves or floats: (value - mean) / deviation for R, G, B, then five
+/// zeros.
+struct NetworkInput {
+    void* data = nullptr;
+    bool inFloats = false;
+    std::array<float, 3> mean, deviation;
+};
+void shrinkToInput(const Source& source, const Resampling& resampling, const NetworkInput& input, cudaStream_t stream);
 
 /// Set to the MatteFault by the kernel that finds one; the owner sets it to 0 before each picture.
 struct NonFiniteFlag {
@@ -107,7 +111,9 @@ struct GuidedCoefficients {
 };
 
 /// Scratch memory of the functions below. Only guide and target carry data between them.
-struct Scratch {
+struct Scratch : Partitioned<Scratch> {
+    Scratch() = default;
+    Scratch(Partition& parts, Size grid);
     float4* guide = nullptr;   ///< [H, W]
     float* target = nullptr;   ///< [H, W]: the network's matte on the grid
     float4* sums = nullptr;    ///< [4, H, W]
@@ -115,9 +121,6 @@ struct Scratch {
     float* shares = nullptr;   ///< [H, W]
     float4* totals = nullptr;  ///< [2 + 2 kTotalBlocks]
     static constexpr int kTotalBlocks = 264;
-    static std::size_t bytes(Size grid);
-    /// Divides `memory` of bytes(grid) bytes into arrays, 256-byte aligned.
-    static Scratch in(std::byte* memory, Size grid);
 };
 
 /// guide and target -> coefficients, linear. `radius` is guidedRadius().
@@ -155,5 +158,9 @@ void renderMatte(const Source& source,
                  const ResolvedParams* params,
                  std::uint8_t* gray,
                  cudaStream_t stream);
+
+/// Premultiplies alpha, for textures with linear filtering: rgba8, packed rows, each colour becomes (color * alpha +
+/// 127) / 255.
+void premultiply(const std::byte* rgba, Size size, std::byte* premultiplied, cudaStream_t stream);
 
 }  // namespace matte::device

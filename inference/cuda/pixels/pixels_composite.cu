@@ -8,9 +8,6 @@
 namespace matte::device {
 namespace {
 
-constexpr int kBlockWidth = 32, kBlockHeight = 8;
-constexpr unsigned kMaxGridHeight = 65535;
-
 /// The coefficients as the kernels take them, with their points for each pixel of a picture.
 struct GuidedGrid {
     const float4 *coefficients, *foreground, *background, *blurred, *wrap;
@@ -109,8 +106,7 @@ __device__ Rgba placedPixel(const SourceRows& source, int width, float x, float 
                            mix(weightedPixel(loadPixel<format>(source, right, top)),
                                weightedPixel(loadPixel<format>(source, right, below)), amountY),
                            amountX);
-    const float scale = sum.w > 0 ? 255 / sum.w : 0.0F;
-    return {toByte(sum.x * scale), toByte(sum.y * scale), toByte(sum.z * scale), toByte(sum.w)};
+    return rgbaOf(straight(sum));
 }
 
 template <PixelFormat format>
@@ -152,9 +148,16 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockHeight)
     }
 }
 
-dim3 blocksFor(Size size) {
-    return {unsigned(size.width + kBlockWidth - 1) / kBlockWidth,
-            std::min(unsigned(size.height + kBlockHeight - 1) / kBlockHeight, kMaxGridHeight)};
+constexpr int kThreads = 256;
+
+__global__ void premultiplyKernel(const uchar4* rgba, uchar4* premultiplied, unsigned pixels) {
+    const unsigned i = blockIdx.x * kThreads + threadIdx.x;
+    if (i >= pixels) return;
+    const uchar4 pixel = rgba[i];
+    const auto times = [alpha = unsigned(pixel.w)](unsigned char color) {
+        return static_cast<unsigned char>((color * alpha + 127) / 255);
+    };
+    premultiplied[i] = make_uchar4(times(pixel.x), times(pixel.y), times(pixel.z), pixel.w);
 }
 
 }  // namespace
@@ -182,6 +185,13 @@ void renderMatte(const Source& source,
         matteKernel<format><<<blocksFor(source.size), dim3(kBlockWidth, kBlockHeight), 0, stream>>>(
             SourceRows(source), source.size.width, GuidedGrid(guided, source.size), params, gray);
     });
+    CUDA_CHECK(cudaGetLastError());
+}
+
+void premultiply(const std::byte* rgba, Size size, std::byte* premultiplied, cudaStream_t stream) {
+    const auto pixels = unsigned(size.pixels());
+    premultiplyKernel<<<(pixels + kThreads - 1) / kThreads, kThreads, 0, stream>>>(
+        reinterpret_cast<const uchar4*>(rgba), reinterpret_cast<uchar4*>(premultiplied), pixels);
     CUDA_CHECK(cudaGetLastError());
 }
 

@@ -9,9 +9,6 @@
 namespace matte::device {
 namespace {
 
-constexpr int kBlockWidth = 32, kBlockHeight = 8;
-constexpr unsigned kMaxGridHeight = 65535;
-
 /// Premultiplied R, G, B and A, 0 to 255.
 template <PixelFormat format>
 struct LoadPixel {
@@ -48,7 +45,6 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockHeight)
     const int x = int(blockIdx.x) * kBlockWidth + int(threadIdx.x);
     if (x >= width) return;
     const AxisTap tapX = across.taps[x];
-    // A grid is at most 65535 blocks high, a picture may be higher.
     for (int y = int(blockIdx.y) * kBlockHeight + int(threadIdx.y); y < height; y += int(gridDim.y) * kBlockHeight) {
         const AxisTap tapY = down.taps[y];
         typename Load::Value sum{};
@@ -66,10 +62,8 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockHeight)
 template <typename Load, typename Store>
 void resample(const Load& load, const Resampling& resampling, const Store& store, cudaStream_t stream) {
     const auto [width, height] = resampling.to();
-    const dim3 grid(unsigned(width + kBlockWidth - 1) / kBlockWidth,
-                    std::min(unsigned(height + kBlockHeight - 1) / kBlockHeight, kMaxGridHeight));
-    resampleKernel<<<grid, dim3(kBlockWidth, kBlockHeight), 0, stream>>>(load, resampling.across(), resampling.down(),
-                                                                         width, height, store);
+    resampleKernel<<<blocksFor(resampling.to()), dim3(kBlockWidth, kBlockHeight), 0, stream>>>(
+        load, resampling.across(), resampling.down(), width, height, store);
     CUDA_CHECK(cudaGetLastError());
 }
 
@@ -125,12 +119,6 @@ struct StoreFloat {
     __device__ void operator()(int x, int y, float v) const { out[std::size_t(y) * width + x] = v; }
 };
 
-/// Straight alpha, rounded to bytes.
-__device__ uchar4 straight(float4 v) {
-    const float scale = v.w > 0 ? 255 / v.w : 0.0F;
-    return {toByte(v.x * scale), toByte(v.y * scale), toByte(v.z * scale), toByte(v.w)};
-}
-
 struct StorePicture {
     uchar4* out;
     int width;
@@ -163,20 +151,15 @@ void shrinkToGuide(const Source& source, const Resampling& resampling, float4* g
     resampleSource(source, resampling, StoreGuide{guide, resampling.to().width}, stream);
 }
 
-void shrinkToInput(const Source& source,
-                   const Resampling& resampling,
-                   const std::array<float, 3>& mean,
-                   const std::array<float, 3>& deviation,
-                   void* input,
-                   bool inFloats,
-                   cudaStream_t stream) {
+void shrinkToInput(const Source& source, const Resampling& resampling, const NetworkInput& input, cudaStream_t stream) {
     const int width = resampling.to().width;
+    const auto& [data, inFloats, mean, deviation] = input;
     const float3 center{mean[0], mean[1], mean[2]}, scale{1 / deviation[0], 1 / deviation[1], 1 / deviation[2]};
     if (inFloats) {
-        const StoreInput<FloatPixel> store{static_cast<FloatPixel*>(input), width, center, scale};
+        const StoreInput<FloatPixel> store{static_cast<FloatPixel*>(data), width, center, scale};
         resampleSource(source, resampling, store, stream);
     } else {
-        const StoreInput<uint4> store{static_cast<uint4*>(input), width, center, scale};
+        const StoreInput<uint4> store{static_cast<uint4*>(data), width, center, scale};
         resampleSource(source, resampling, store, stream);
     }
 }

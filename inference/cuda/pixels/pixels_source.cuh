@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads one pixel of a picture in device memory; loadPixel() has one specialisation per format.
+// Reads one pixel of a picture in device memory, in any format but gray8.
 #pragma once
 
 #include "inference/cuda/pixels/pixels.h"
@@ -23,26 +23,21 @@ __device__ inline uchar4 fromYuv(std::uint8_t y, std::uint8_t u, std::uint8_t v)
 
 /// The pixel as R, G, B, A bytes.
 template <PixelFormat format>
-__device__ uchar4 loadPixel(const SourceRows& source, int x, int y);
-
-template <>
-__device__ inline uchar4 loadPixel<PixelFormat::rgba8>(const SourceRows& source, int x, int y) {
-    return reinterpret_cast<const uchar4*>(source.row(y))[x];
-}
-template <>
-__device__ inline uchar4 loadPixel<PixelFormat::bgr8>(const SourceRows& source, int x, int y) {
-    const std::uint8_t* pixel = source.row(y) + 3 * x;
-    return {pixel[2], pixel[1], pixel[0], 255};
-}
-template <>
-__device__ inline uchar4 loadPixel<PixelFormat::nv12>(const SourceRows& source, int x, int y) {
-    const std::uint8_t* chroma = source.row(source.height + y / 2) + x / 2 * 2;
-    return fromYuv(source.row(y)[x], chroma[0], chroma[1]);
-}
-template <>
-__device__ inline uchar4 loadPixel<PixelFormat::yuyv>(const SourceRows& source, int x, int y) {
-    const std::uint8_t* pair = source.row(y) + x / 2 * 4;
-    return fromYuv(pair[x % 2 * 2], pair[1], pair[3]);
+__device__ uchar4 loadPixel(const SourceRows& source, int x, int y) {
+    const std::uint8_t* const row = source.row(y);
+    if constexpr (format == PixelFormat::rgba8) {
+        return reinterpret_cast<const uchar4*>(row)[x];
+    } else if constexpr (format == PixelFormat::bgr8) {
+        const std::uint8_t* pixel = row + 3 * x;
+        return {pixel[2], pixel[1], pixel[0], 255};
+    } else if constexpr (format == PixelFormat::nv12) {
+        const std::uint8_t* chroma = source.row(source.height + y / 2) + x / 2 * 2;
+        return fromYuv(row[x], chroma[0], chroma[1]);
+    } else {
+        static_assert(format == PixelFormat::yuyv);
+        const std::uint8_t* pair = row + x / 2 * 4;
+        return fromYuv(pair[x % 2 * 2], pair[1], pair[3]);
+    }
 }
 
 /// Calls body with the format as a template argument: body.template operator()<format>().

@@ -22,9 +22,7 @@ private:
     void upload(const std::shared_ptr<const Image>& picture, StagedCopy& copy, cudaStream_t stream);
 
     std::shared_ptr<const Image> picture_;  ///< content of uploaded_; the upload may still be running
-    Placement placement_ = Placement::fill;
-    float position_ = 0.5F;
-    Rgb color_;
+    Background laidFor_;
     Size frame_;  ///< size of the plate; empty: none
     bool isNew_ = false;
     DeviceBuffer uploaded_, laid_;

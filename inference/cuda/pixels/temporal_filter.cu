@@ -4,31 +4,13 @@
 #include <algorithm>
 
 #include "inference/cuda/pixels/network_input.cuh"
-#include "inference/cuda/pixels/partition.h"
+#include "inference/cuda/pixels/pixels_vector.cuh"
 #include "inference/cuda/pixels/temporal_filter.h"
 
 namespace matte::device {
 namespace {
 
-constexpr int kBlockWidth = 32, kBlockHeight = 8;
 constexpr int kTileWidth = kBlockWidth + 2 * kMotionBlurRadius, kTileHeight = kBlockHeight + 2 * kMotionBlurRadius;
-
-TemporalMemory memoryOf(Partition& parts, Size size) {
-    TemporalMemory memory;
-    memory.size = size;
-    memory.alpha = parts.take<float>(size.pixels());
-    memory.reference = parts.take<float4>(size.pixels());
-    memory.kept = parts.take<unsigned char>(size.pixels());
-    return memory;
-}
-
-TemporalScratch scratchOf(Partition& parts, Size size) {
-    TemporalScratch scratch;
-    scratch.colors = parts.take<float4>(size.pixels());
-    scratch.motion = parts.take<float>(size.pixels());
-    scratch.moved = parts.take<unsigned>(1);
-    return scratch;
-}
 
 __device__ void addScaled(float3& sum, float weight, float3 value) {
     sum = {fmaf(weight, value.x, sum.x), fmaf(weight, value.y, sum.y), fmaf(weight, value.z, sum.z)};
@@ -106,24 +88,16 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockHeight) followKernel(const 
 
 }  // namespace
 
-std::size_t TemporalMemory::bytes(Size size) {
-    Partition counted;
-    memoryOf(counted, size);
-    return counted.bytes();
-}
-TemporalMemory TemporalMemory::in(std::byte* memory, Size size) {
-    Partition parts(memory);
-    return memoryOf(parts, size);
-}
-std::size_t TemporalScratch::bytes(Size size) {
-    Partition counted;
-    scratchOf(counted, size);
-    return counted.bytes();
-}
-TemporalScratch TemporalScratch::in(std::byte* memory, Size size) {
-    Partition parts(memory);
-    return scratchOf(parts, size);
-}
+TemporalMemory::TemporalMemory(Partition& parts, Size s)
+    : size(s),
+      alpha(parts.take<float>(s.pixels())),
+      reference(parts.take<float4>(s.pixels())),
+      kept(parts.take<unsigned char>(s.pixels())) {}
+
+TemporalScratch::TemporalScratch(Partition& parts, Size size)
+    : colors(parts.take<float4>(size.pixels())),
+      motion(parts.take<float>(size.pixels())),
+      moved(parts.take<unsigned>(1)) {}
 
 void reset(const TemporalMemory& memory, cudaStream_t stream) {
     const std::size_t pixels = memory.size.pixels();
@@ -134,10 +108,7 @@ void reset(const TemporalMemory& memory, cudaStream_t stream) {
 }
 
 void applyTemporalFilter(const float* matte,
-                         const void* input,
-                         bool inFloats,
-                         const std::array<float, 3>& mean,
-                         const std::array<float, 3>& deviation,
+                         const NetworkInput& input,
                          const ResolvedParams* params,
                          const int* nonFinite,
                          const TemporalMemory& memory,
@@ -146,11 +117,9 @@ void applyTemporalFilter(const float* matte,
                          cudaStream_t stream) {
     const auto [width, height] = memory.size;
     const dim3 block(kBlockWidth, kBlockHeight);
-    const dim3 grid(unsigned(width + kBlockWidth - 1) / kBlockWidth,
-                    unsigned(height + kBlockHeight - 1) / kBlockHeight);
-    const InputColors colors(input, inFloats, mean, deviation);
+    const dim3 grid = blocksFor(memory.size);
     CUDA_CHECK(cudaMemsetAsync(scratch.moved, 0, sizeof(unsigned), stream));
-    motionKernel<<<grid, block, 0, stream>>>(colors, width, height, memory.reference, scratch);
+    motionKernel<<<grid, block, 0, stream>>>(InputColors(input), width, height, memory.reference, scratch);
     followKernel<<<grid, block, 0, stream>>>(matte, params, nonFinite, memory, scratch, out);
     CUDA_CHECK(cudaGetLastError());
 }

@@ -4,43 +4,38 @@
 // applyTemporalFilter() wait for the previous frame's. Any thread, one at a time per stream.
 //
 //     reset(memory, stream);                                        // another source, or another size
-//     applyTemporalFilter(selected, network.input(), false, mean, deviation, params, flag.onDevice, memory, scratch,
-//                         matte, stream);
+//     applyTemporalFilter(selected, input, params, flag.onDevice, memory, scratch, matte, stream);
 #pragma once
 
 #include "inference/cuda/pixels/pixels.h"
 
 namespace matte::device {
 
-/// The filter's state between frames, in device memory.
-struct TemporalMemory {
+/// The filter's state between frames, in device memory. Call reset() before the first frame.
+struct TemporalMemory : Partitioned<TemporalMemory> {
+    TemporalMemory() = default;
+    TemporalMemory(Partition& parts, Size size);
     Size size;                      ///< of the network's matte
     float* alpha = nullptr;         ///< [h, w]: filtered alpha
     float4* reference = nullptr;    ///< [h, w]: the blurred colour that alpha belongs to; below 0: no history
     unsigned char* kept = nullptr;  ///< [h, w]: for keepComponents()
-    static std::size_t bytes(Size size);
-    /// Divides `memory` of bytes(size) bytes into arrays, 256-byte aligned. Call reset() before the first frame.
-    static TemporalMemory in(std::byte* memory, Size size);
 };
 void reset(const TemporalMemory& memory, cudaStream_t stream);
 
 /// Scratch memory of one call.
-struct TemporalScratch {
+struct TemporalScratch : Partitioned<TemporalScratch> {
+    TemporalScratch() = default;
+    TemporalScratch(Partition& parts, Size size);
     float4* colors = nullptr;   ///< [h, w], blurred
     float* motion = nullptr;    ///< [h, w]
     unsigned* moved = nullptr;  ///< number of pixels with motion above kCutMotion
-    static std::size_t bytes(Size size);
-    static TemporalScratch in(std::byte* memory, Size size);
 };
 
 /// Filters `matte` [h, w] into `out` [h, w], which may be the same, by params->temporalSmoothing and the motion in
-/// `input`, the network's input from shrinkToInput(). If `nonFinite` is set, copies the matte and clears the history.
+/// `input`. If `nonFinite` is set, copies the matte and clears the history.
 /// `params` and `nonFinite` lie in device memory.
 void applyTemporalFilter(const float* matte,
-                         const void* input,
-                         bool inFloats,
-                         const std::array<float, 3>& mean,
-                         const std::array<float, 3>& deviation,
+                         const NetworkInput& input,
                          const ResolvedParams* params,
                          const int* nonFinite,
                          const TemporalMemory& memory,
