@@ -64,10 +64,6 @@ Image averagedDown(const ImageView& picture, int factor) {
 
 }  // namespace
 
-GlTexture::~GlTexture() {
-    release();
-}
-
 void GlTexture::release() {
     if (texture_) glDeleteTextures(1, &texture_);
     if (unpackBuffer_) glDeleteBuffers(1, &unpackBuffer_);

@@ -12,7 +12,7 @@ namespace matte {
 class GlTexture {
 public:
     explicit GlTexture(const GlFacts& facts) : facts_(facts) {}
-    ~GlTexture();
+    ~GlTexture() { release(); }
     GlTexture(const GlTexture&) = delete;
     GlTexture& operator=(const GlTexture&) = delete;
 

@@ -214,13 +214,10 @@ CommandLine parseCommandLine(const QStringList& arguments) {
         line.exitCode = kExitUsage;
         return line;
     }
-    if (parser.isSet(options.help)) {
-        print(stdout, parser.helpText().replace("<executable_name>", "matte"));
-        line.exitCode = kExitOk;
-        return line;
-    }
-    if (parser.isSet(options.version)) {
-        print(stdout, "matte " MATTE_VERSION "\n");
+    const bool wantsHelp = parser.isSet(options.help);
+    if (wantsHelp || parser.isSet(options.version)) {
+        const QString version = "matte " MATTE_VERSION "\n";
+        print(stdout, wantsHelp ? parser.helpText().replace("<executable_name>", "matte") : version);
         line.exitCode = kExitOk;
         return line;
     }

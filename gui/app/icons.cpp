@@ -125,4 +125,17 @@ QIcon glyph(const QString& name, QPalette::ColorRole role) {
     return QIcon(new IconEngine(read.value(name), role));
 }
 
+void drawPlayMark(QPainter& painter, QPointF center, double radius) {
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(QColor(0, 0, 0, 150));
+    painter.drawEllipse(center, radius, radius);
+    painter.setBrush(Qt::white);
+    const double side = radius / 2;
+    painter.drawPolygon(QPolygonF(
+        {center + QPointF(-0.7 * side, -side), center + QPointF(-0.7 * side, side), center + QPointF(1.1 * side, 0)}));
+    painter.restore();
+}
+
 }  // namespace matte

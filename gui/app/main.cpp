@@ -99,24 +99,6 @@ QSurfaceFormat coreProfile() {
     return format;
 }
 
-/// argc and argv for QApplication, which refers to them until its end.
-class QtArguments {
-public:
-    explicit QtArguments(const QStringList& arguments) {
-        for (const QString& argument : arguments) texts_.push_back(argument.toLocal8Bit());
-        for (QByteArray& text : texts_) pointers_.push_back(text.data());
-        count_ = int(pointers_.size());
-        pointers_.push_back(nullptr);
-    }
-    [[nodiscard]] int& count() { return count_; }
-    [[nodiscard]] char** values() { return pointers_.data(); }
-
-private:
-    std::vector<QByteArray> texts_;
-    std::vector<char*> pointers_;
-    int count_ = 0;
-};
-
 int run(int argc, char** argv) {
     const QStringList arguments(argv, argv + argc);
     const auto line = matte::parseCommandLine(arguments);
@@ -132,8 +114,14 @@ int run(int argc, char** argv) {
     QCoreApplication::setApplicationVersion(MATTE_VERSION);
     QGuiApplication::setApplicationDisplayName("Matte");
     QGuiApplication::setDesktopFileName(MATTE_APP_ID);
-    QtArguments forQt(line.forQt);  // it would take some of ours: a file after -- may be called -reverse
-    matte::Application app(forQt.count(), forQt.values());
+    // Not ours, of which Qt would take some: a file after -- may be called -reverse.
+    std::vector<QByteArray> texts;
+    for (const QString& argument : line.forQt) texts.push_back(argument.toLocal8Bit());
+    std::vector<char*> forQt;
+    for (QByteArray& text : texts) forQt.push_back(text.data());
+    int count = int(forQt.size());
+    forQt.push_back(nullptr);
+    matte::Application app(count, forQt.data());
     QApplication::setWindowIcon(QIcon(":/icons/app-128.png"));
     const matte::Termination termination;
     QObject::connect(&termination, &matte::Termination::wanted, &app, [] { QCoreApplication::exit(matte::kExitOk); });

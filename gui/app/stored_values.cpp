@@ -25,13 +25,10 @@ StoredValues::StoredValues(QSettings& store, const QString& group)
     : read_(store), written_(&store), group_(group + '/') {}
 
 // QSettings::beginGroup() would change a store that is only read.
-std::optional<QVariant> StoredValues::exchange(const char* key, const QVariant& value) {
-    if (written_) {
-        written_->setValue(group_ + key, value);
-        return std::nullopt;
-    }
+void StoredValues::exchange(const char* key, const QVariant& value, const std::function<bool(const QVariant&)>& take) {
+    if (written_) return written_->setValue(group_ + key, value);
     const QVariant stored = read_.value(group_ + key);
-    return stored.isValid() ? std::optional(stored) : std::nullopt;
+    if (stored.isValid() && !take(stored)) tellDamaged(key);
 }
 
 void StoredValues::tellDamaged(const char* key) {
@@ -49,45 +46,41 @@ bool StoredValues::has(const char* key) const {
 }
 
 void StoredValues::number(const char* key, float& value, float least, float most) {
-    const auto stored = exchange(key, double(value));
-    if (!stored) return;
-    bool ok = false;
-    const float read = stored->toFloat(&ok);
-    const bool finite = ok && std::isfinite(read);
-    if (!finite || read < least || read > most) tellDamaged(key);
-    if (finite) value = std::clamp(read, least, most);
+    exchange(key, double(value), [&](const QVariant& stored) {
+        bool ok = false;
+        const float read = stored.toFloat(&ok);
+        if (!ok || !std::isfinite(read)) return false;
+        value = std::clamp(read, least, most);
+        return value == read;
+    });
 }
 
 int StoredValues::choice(const char* key, int value, int last) {
-    const auto stored = exchange(key, value);
-    if (!stored) return value;
-    bool ok = false;
-    const int read = stored->toInt(&ok);
-    if (ok && read >= 1 && read <= last) return read;
-    tellDamaged(key);
+    exchange(key, value, [&](const QVariant& stored) {
+        bool ok = false;
+        const int read = stored.toInt(&ok);
+        const bool known = ok && read >= 1 && read <= last;
+        if (known) value = read;
+        return known;
+    });
     return value;
 }
 
 void StoredValues::flag(const char* key, bool& value) {
-    const auto stored = exchange(key, value);
-    if (!stored) return;
-    const QString word = stored->toString();
-    const bool on = word == "true" || word == "1";
-    if (on || word == "false" || word == "0") {
-        value = on;
-    } else {
-        tellDamaged(key);
-    }
+    exchange(key, value, [&](const QVariant& stored) {
+        const QString word = stored.toString();
+        const bool on = word == "true" || word == "1", known = on || word == "false" || word == "0";
+        if (known) value = on;
+        return known;
+    });
 }
 
 void StoredValues::text(const char* key, QString& value) {
-    const auto stored = exchange(key, value);
-    if (!stored) return;
-    if (stored->typeId() == QMetaType::QString && isText(stored->toString())) {
-        value = stored->toString();
-    } else {
-        tellDamaged(key);
-    }
+    exchange(key, value, [&](const QVariant& stored) {
+        const bool good = stored.typeId() == QMetaType::QString && isText(stored.toString());
+        if (good) value = stored.toString();
+        return good;
+    });
 }
 
 void StoredValues::text(const char* key, std::string& value) {
@@ -97,24 +90,22 @@ void StoredValues::text(const char* key, std::string& value) {
 }
 
 void StoredValues::texts(const char* key, QStringList& values, qsizetype most) {
-    const auto stored = exchange(key, values);
-    if (!stored) return;
-    QStringList list;
-    const bool isList = stored->typeId() == QMetaType::QString || stored->typeId() == QMetaType::QStringList;
-    if (isList) list = stored->toStringList();
-    if (!isList || !std::ranges::all_of(list, isText)) tellDamaged(key);
-    list.removeIf([](const QString& text) { return !isText(text) || text.isEmpty(); });
-    values = list.mid(0, most);
+    exchange(key, values, [&](const QVariant& stored) {
+        const bool isList = stored.typeId() == QMetaType::QString || stored.typeId() == QMetaType::QStringList;
+        QStringList list = isList ? stored.toStringList() : QStringList();
+        const bool good = isList && std::ranges::all_of(list, isText);
+        list.removeIf([](const QString& text) { return !isText(text) || text.isEmpty(); });
+        values = list.mid(0, most);
+        return good;
+    });
 }
 
 void StoredValues::bytes(const char* key, QByteArray& value) {
-    const auto stored = exchange(key, value);
-    if (!stored) return;
-    if (stored->typeId() == QMetaType::QByteArray) {
-        value = stored->toByteArray();
-    } else if (!stored->toString().isEmpty()) {
-        tellDamaged(key);
-    }
+    exchange(key, value, [&](const QVariant& stored) {
+        const bool good = stored.typeId() == QMetaType::QByteArray;
+        if (good) value = stored.toByteArray();
+        return good || stored.toString().isEmpty();
+    });
 }
 
 }  // namespace matte

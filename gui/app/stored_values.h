@@ -12,7 +12,7 @@
 #include <QStringList>
 #include <QVariant>
 
-#include <optional>
+#include <functional>
 
 class QSettings;
 
@@ -46,8 +46,9 @@ public:
     void tellDamaged(const char* key);
 
 private:
-    /// When reading, the value that is there. When writing, writes `value`, and returns nothing.
-    std::optional<QVariant> exchange(const char* key, const QVariant& value);
+    /// When writing, writes `value`. When reading, gives the value that is there to `take`, which returns whether it is
+    /// in order.
+    void exchange(const char* key, const QVariant& value, const std::function<bool(const QVariant&)>& take);
     int choice(const char* key, int value, int last);
 
     const QSettings& read_;

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 namespace matte {
 namespace {
@@ -130,12 +131,8 @@ Theme::Theme(QObject* parent) : QObject(parent) {
 void Theme::portalSettingChanged(const QString& space, const QString& key, const QDBusVariant& value) {
     if (space != kAppearance || key != kColorScheme) return;
     const uint scheme = value.variant().toUInt();  // 0 no preference, 1 dark, 2 light
-    if (scheme == 1 || scheme == 2) setSystemDark(scheme == 1);
-}
-
-void Theme::setSystemDark(bool dark) {
-    if (systemDark_ == dark) return;
-    systemDark_ = dark;
+    if ((scheme != 1 && scheme != 2) || systemDark_ == (scheme == 1)) return;
+    systemDark_ = scheme == 1;
     if (choice_ == ThemeChoice::system) apply();
 }
 
@@ -155,11 +152,8 @@ CanvasColors Theme::canvas() const {
 }
 
 void Theme::apply() {
-    static const bool once = [] {
-        QApplication::setStyle(new Style);
-        return true;
-    }();
-    Q_UNUSED(once);
+    static std::once_flag once;
+    std::call_once(once, [] { QApplication::setStyle(new Style); });
     QApplication::setPalette(palette(isDark()));
     qApp->setStyleSheet(styleSheet(isDark()));
     Q_EMIT changed();

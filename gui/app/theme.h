@@ -38,7 +38,6 @@ private Q_SLOTS:
 
 private:
     void apply();
-    void setSystemDark(bool dark);
 
     ThemeChoice choice_ = ThemeChoice::system;
     bool systemDark_ = false;

@@ -29,12 +29,6 @@ constexpr std::chrono::milliseconds kPoll{50};
 
 }  // namespace
 
-CameraFeed::CameraFeed(Open open, QObject* parent) : QObject(parent), open_(std::move(open)) {}
-
-CameraFeed::~CameraFeed() {
-    stop();
-}
-
 void CameraFeed::start() {
     stop();
     const auto tell = [this](const char* sentence, ErrorCategory) { Q_EMIT failed(sentence); };
@@ -53,10 +47,6 @@ void CameraFeed::stop() {
     if (thread_.joinable()) thread_.join();
     thread_ = {};
     isWatched_ = false;
-}
-
-void CameraFeed::setPicture(const LiveSession::Live& live) {
-    pictures_.put(LiveSession::Live(live));
 }
 
 void CameraFeed::work(const std::stop_token& stop, int run) {

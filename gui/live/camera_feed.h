@@ -27,8 +27,8 @@ public:
     using Open = std::function<std::unique_ptr<VirtualCamera>(const std::stop_token&)>;
 
     /// `open` is called on the thread, and may throw Error, or Cancelled once it is to stop.
-    explicit CameraFeed(Open open, QObject* parent = nullptr);
-    ~CameraFeed() override;
+    explicit CameraFeed(Open open, QObject* parent = nullptr) : QObject(parent), open_(std::move(open)) {}
+    ~CameraFeed() override { stop(); }
 
     /// started() or failed() follows.
     void start();
@@ -38,7 +38,7 @@ public:
     /// Some program reads from the camera, or whether one does is not known.
     [[nodiscard]] bool isWatched() const { return isWatched_; }
     /// The picture of the camera from now on; null is black.
-    void setPicture(const LiveSession::Live& live);
+    void setPicture(LiveSession::Live live) { pictures_.put(std::move(live)); }
 
 Q_SIGNALS:
     /// `names` are those under which other programs list the camera.

@@ -54,8 +54,6 @@ LiveControl::LiveControl(const Parts& parts, LiveSession& session, QWidget* wind
     qApp->installEventFilter(this);
 }
 
-LiveControl::~LiveControl() = default;
-
 void LiveControl::connectActions(QWidget* window) {
     const Actions& actions = parts_.actions;
     const auto on = [&](ActionId id, auto slot) { connect(actions[id], &QAction::triggered, this, slot); };
@@ -358,19 +356,13 @@ void LiveControl::showFacts() {
             facts.append({false, tr("The processor does the work: %1. %2").arg(name, reason).trimmed()});
         }
     }
-    facts.append({true, (cameraText() + " " + tr("Nothing leaves this computer.")).trimmed()});
+    const LiveStage stage = session_.stage();
+    const bool closes = stage == LiveStage::closing && session_.captured().isCamera();
+    const QString camera = stage > LiveStage::closing ? QString()  // the light says that it is on
+                           : closes                   ? tr("The camera is being turned off.")
+                                                      : tr("The camera is off until you start it.");
+    facts.append({true, (camera + " " + tr("Nothing leaves this computer.")).trimmed()});
     parts_.canvas.livePage().showFacts(facts);
-}
-
-/// Nothing while it is on: the light says so.
-QString LiveControl::cameraText() const {
-    switch (session_.stage()) {
-        case LiveStage::closing:
-            if (session_.captured().isCamera()) return tr("The camera is being turned off.");
-            [[fallthrough]];
-        case LiveStage::off: return tr("The camera is off until you start it.");
-        default: return {};
-    }
 }
 
 void LiveControl::refresh() {

@@ -43,7 +43,6 @@ public:
         CameraFeed::Open openVirtualCamera;
     };
     LiveControl(const Parts& parts, LiveSession& session, QWidget* window);
-    ~LiveControl() override;
 
     /// Enters or leaves live mode; leaving turns the camera off.
     void setMode(Mode mode);
@@ -97,7 +96,6 @@ private:
     void tellEngine(const EngineInfo& info);
     void adoptMirror();
     void showFacts();
-    [[nodiscard]] QString cameraText() const;
     void refresh();
     void setShown(bool shown);
 

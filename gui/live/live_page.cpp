@@ -82,18 +82,11 @@ void LivePage::keepClear(int below) {
     arrange();
 }
 
-void LivePage::resizeEvent(QResizeEvent*) {
-    arrange();
-}
-
 void LivePage::arrange() {
     layTexts();
     start_->setVisible(!isOn());
     video_->setVisible(!isOn());
-    for (QWidget* part :
-         {table_, static_cast<QWidget*>(mark_), static_cast<QWidget*>(source_), static_cast<QWidget*>(title_)}) {
-        part->show();
-    }
+    for (QWidget* part : QList<QWidget*>{table_, mark_, source_, title_}) part->show();
     leaveOut();
     layout()->activate();  // at once: what is shown now is never laid out for what was there before
 }

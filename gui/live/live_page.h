@@ -36,7 +36,7 @@ public:
     [[nodiscard]] QString text() const;
 
 protected:
-    void resizeEvent(QResizeEvent* event) override;
+    void resizeEvent(QResizeEvent*) override { arrange(); }
 
 private:
     [[nodiscard]] bool isOn() const { return stage_ > LiveStage::closing; }

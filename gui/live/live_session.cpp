@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/live/live_session.h"
 
+#include <tuple>
 #include <utility>
 
 namespace matte {
 namespace {
 
-bool same(const LiveStatus& one, const LiveStatus& other) {
-    return one.state == other.state && one.capturing == other.capturing && one.sourceProblem == other.sourceProblem &&
-           one.engineProblem == other.engineProblem && one.matteProblem == other.matteProblem &&
-           one.backgroundProblem == other.backgroundProblem && one.switchProblem == other.switchProblem &&
-           one.switching == other.switching && one.personHidden == other.personHidden &&
-           one.source.size == other.source.size && one.source.name == other.source.name &&
-           one.source.rate == other.source.rate && one.source.format == other.source.format &&
-           one.engine.name == other.engine.name && one.engine.reason == other.engine.reason &&
-           one.engine.warnings == other.engine.warnings;
+/// Of which statusChanged() tells each change.
+auto told(const LiveStatus& s) {
+    return std::tie(s.state, s.capturing, s.sourceProblem, s.engineProblem, s.matteProblem, s.backgroundProblem,
+                    s.switchProblem, s.switching, s.personHidden, s.source.size, s.source.name, s.source.rate,
+                    s.source.format, s.engine.name, s.engine.reason, s.engine.warnings);
 }
 
 }  // namespace
@@ -24,11 +21,6 @@ LiveSession::LiveSession(MakeLiveEngines makeEngines, OpenSource open, QObject* 
 
 void LiveSession::postNews() {
     if (!newsPosted_.exchange(true)) QMetaObject::invokeMethod(this, &LiveSession::takeNews, Qt::QueuedConnection);
-}
-
-std::shared_ptr<const LiveSource> LiveSession::opened() const {
-    const std::scoped_lock lock(mutex_);
-    return opened_;
 }
 
 void LiveSession::start(const LiveSource& source) {
@@ -77,8 +69,10 @@ void LiveSession::takeNews() {
     }
     if (const Live cutout = pipeline_.takeCutout()) Q_EMIT cutoutCame(cutout);
     LiveStatus status = pipeline_.status();
-    std::shared_ptr<const LiveSource> captured = opened();
-    if (same(status, status_) && captured == captured_) return;
+    std::unique_lock lock(mutex_);
+    std::shared_ptr<const LiveSource> captured = opened_;
+    lock.unlock();
+    if (told(status) == told(status_) && captured == captured_) return;
     status_ = std::move(status);
     captured_ = std::move(captured);
     if (status_.state == LiveStatus::State::ended) on_ = false;

@@ -86,7 +86,6 @@ Q_SIGNALS:
 private:
     void postNews();
     void takeNews();
-    [[nodiscard]] std::shared_ptr<const LiveSource> opened() const;
 
     LiveSource source_;
     std::shared_ptr<const LiveSource> captured_ = std::make_shared<const LiveSource>();  ///< compared at every frame
@@ -96,7 +95,7 @@ private:
     std::uint64_t presented_ = 0;
     bool on_ = false;
     bool shows_ = false;  ///< until stop(): a source that ended is still shown
-    mutable std::mutex mutex_;
+    std::mutex mutex_;
     std::shared_ptr<const LiveSource> opened_ = captured_;  ///< guarded: the capture thread opened it last
     std::atomic<bool> newsPosted_ = false;  ///< one event at a time: a slow window is not buried in them
     Pipeline pipeline_;                     ///< last: its threads end before what they use

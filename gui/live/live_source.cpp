@@ -23,15 +23,6 @@ QString text(const char* source) {
 
 }  // namespace
 
-CaptureSettings LiveSource::capture() const {
-    CaptureSettings settings;
-    settings.encoding = encoding;
-    settings.size = size;
-    settings.rate = rate;
-    settings.repeat = true;
-    return settings;
-}
-
 QString nameOf(const LiveSource& source) {
     QString name = QString::fromStdString(source.spec.name);
     switch (source.spec.kind) {

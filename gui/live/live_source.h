@@ -16,7 +16,9 @@ struct LiveSource {
 
     [[nodiscard]] bool isCamera() const { return spec.kind == SourceSpec::Kind::camera; }
     /// What openSource() is given: videos and folders begin again at their end.
-    [[nodiscard]] CaptureSettings capture() const;
+    [[nodiscard]] CaptureSettings capture() const {
+        return {.encoding = encoding, .size = size, .rate = rate, .repeat = true};
+    }
     bool operator==(const LiveSource&) const = default;
 };
 

@@ -44,7 +44,9 @@ Recorder::Recorder(const Parts& parts, QWidget* window) : QObject(window), parts
         const QString path = askForStatistics(window, parts_.settings.exportFolder);
         if (!path.isEmpty()) saveStatistics(path);
     });
-    connect(&parts_.session, &LiveSession::cutoutCame, this, &Recorder::saveCutout);
+    connect(&parts_.session, &LiveSession::cutoutCame, this, [this](const LiveSession::Live& live) {
+        if (const QString path = endWait(); !path.isEmpty()) save(live->picture, path);
+    });
     connect(&parts_.session, &LiveSession::statusChanged, this, [this](const LiveStatus& status) {
         if (waitingFor_.isEmpty() || !status.personHidden) return;
         endWait();
@@ -98,10 +100,6 @@ void Recorder::takeCutout(const QString& folder) {
     waitingFor_ = newSnapshot(folder);
     parts_.session.requestCutout();
     patience_.start(kPatience);
-}
-
-void Recorder::saveCutout(const LiveSession::Live& live) {
-    if (const QString path = endWait(); !path.isEmpty()) save(live->picture, path);
 }
 
 /// Returns the file of the cut-out that was waited for.

@@ -52,7 +52,6 @@ private:
     bool startTrace();
     void stopTrace();
     void saveStatistics(const QString& path);
-    void saveCutout(const LiveSession::Live& live);
     QString endWait();
     void save(const std::shared_ptr<const Picture>& picture, const QString& path);
     void saveInBackground(const QString& path, std::function<void()> write);

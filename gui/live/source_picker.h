@@ -10,7 +10,6 @@
 #include "gui/live/live_source.h"
 #include "inference/media/capture/camera.h"
 
-class QActionGroup;
 class QMenu;
 
 namespace matte {

@@ -16,10 +16,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBetweenNews{200};
 
-QString textOf(const std::string& text) {
-    return QString::fromStdString(text);
-}
-
 /// "2 min left"; empty where it can't be told yet.
 QString timeLeft(Clock::duration taken, double share) {
     if (share < 0.01) return {};
@@ -29,11 +25,6 @@ QString timeLeft(Clock::duration taken, double share) {
 }
 
 }  // namespace
-
-VideoExporter::VideoExporter(MakeLiveEngines makeEngines, QObject* parent)
-    : QObject(parent), makeEngines_(std::move(makeEngines)) {}
-
-VideoExporter::~VideoExporter() = default;
 
 void VideoExporter::begin(const VideoExport& job) {
     if (busy_) return;
@@ -66,7 +57,7 @@ void VideoExporter::end(const std::function<void()>& news) {
 }
 
 void VideoExporter::work(const VideoExport& job, const std::stop_token& stop) {
-    const QString path = textOf(job.output.string()), name = QFileInfo(path).fileName();
+    const QString path = QString::fromStdString(job.output.string()), name = QFileInfo(path).fileName();
     Clock::time_point begin, told;
     const auto progress = [&](std::uint64_t done, double of) {
         const auto now = Clock::now();
@@ -82,7 +73,7 @@ void VideoExporter::work(const VideoExport& job, const std::stop_token& stop) {
     };
     const auto write = [&] {
         const VideoExportResult result = exportVideo(makeEngines_(), job, progress, stop);
-        end([this, path, remark = textOf(result.problem)] { Q_EMIT saved(path, remark); });
+        end([this, path, remark = QString::fromStdString(result.problem)] { Q_EMIT saved(path, remark); });
     };
     const auto writeOrCancel = [&] {
         try {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // VideoExporter: writes a whole video with another background. It has a thread and an engine of its own, and writes one
-// video at a time. GUI thread; the signals come through the event queue.
+// video at a time; its end cancels, and waits for the frame in work. GUI thread; the signals come through the event
+// queue.
 //
 //     exporter.begin({"talk.mp4", "new.mp4", params});   // saved(), failed() or cancelled()
 #pragma once
@@ -23,9 +24,8 @@ class VideoExporter : public QObject {
 
 public:
     /// The factory runs on the thread, for each video.
-    explicit VideoExporter(MakeLiveEngines makeEngines, QObject* parent = nullptr);
-    /// Cancels, and waits for the frame that is being worked on.
-    ~VideoExporter() override;
+    explicit VideoExporter(MakeLiveEngines makeEngines, QObject* parent = nullptr)
+        : QObject(parent), makeEngines_(std::move(makeEngines)) {}
 
     /// Does nothing while another video is being written.
     void begin(const VideoExport& job);

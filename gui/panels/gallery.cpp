@@ -10,8 +10,8 @@
 #include <QPushButton>
 #include <QThreadPool>
 
+#include "gui/app/icons.h"
 #include "gui/app/qt_image.h"
-#include "gui/live/play_mark.h"
 #include "inference/core/error.h"
 #include "inference/media/background_file.h"
 #include "inference/model/default_model.h"

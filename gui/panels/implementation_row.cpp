@@ -117,10 +117,6 @@ void ImplementationRow::showEvent(QShowEvent*) {
     refresh();
 }
 
-void ImplementationRow::resizeEvent(QResizeEvent*) {
-    elide();
-}
-
 QSize ImplementationRow::sizeHint() const {
     return {QWidget::sizeHint().width(), kRowHeight + (note_.isEmpty() ? 0 : kNoteHeight)};
 }

@@ -314,16 +314,6 @@ void ParamsPanel::chooseKind(Background::Kind kind) {
     showBackground(document_.params().background);
 }
 
-Background::Kind ParamsPanel::shownKind() const {
-    const Background::Kind kind = document_.params().background.kind;
-    return choosingOver_ == kind ? Background::Kind::image : kind;
-}
-
-void ParamsPanel::showPage(int index) {
-    pages_->setCurrentIndex(index);
-    fitPage();
-}
-
 // As tall as this page alone, or the shorter ones would leave a gap.
 void ParamsPanel::fitPage() {
     const QLayout* content = pages_->currentWidget()->layout();
@@ -347,10 +337,11 @@ bool ParamsPanel::eventFilter(QObject* object, QEvent* event) {
 }
 
 void ParamsPanel::showBackground(const Background& background) {
-    const Background::Kind kind = shownKind();
-    if (background.kind == kind) choosingOver_.reset();
+    if (choosingOver_ != background.kind) choosingOver_.reset();
+    const Background::Kind kind = choosingOver_ ? Background::Kind::image : background.kind;
     kinds_->button(int(kind))->setChecked(true);
-    showPage(int(kind) - int(Background::Kind::blur));
+    pages_->setCurrentIndex(int(kind) - int(Background::Kind::blur));
+    fitPage();
     color_->showColor(QColor(background.color.r, background.color.g, background.color.b));
     const QString name = QFileInfo(QString::fromStdString(background.imagePath)).fileName();
     picture_->setPicture(background.image, name, background.moving);

@@ -66,9 +66,7 @@ private:
     void connectKeys(const Actions& actions);
     QWidget* imagePage();
     void chooseKind(Background::Kind kind);
-    [[nodiscard]] Background::Kind shownKind() const;
     void showBackground(const Background& background);
-    void showPage(int index);
     void fitPage();
     void fitWidth();
 

@@ -9,7 +9,6 @@
 
 #include "gui/app/icons.h"
 #include "gui/app/qt_image.h"
-#include "gui/live/play_mark.h"
 
 namespace matte {
 namespace {

@@ -136,8 +136,9 @@ void PhotoControl::setMode(Mode mode) {
     isWanted_ = isWanted_ && mode == Mode::photo;
     setShowing(Showing::result);
     if (mode == Mode::live) return;
-    if (parts_.document.isOpen()) {
-        parts_.status.showPhoto(parts_.document.photo());
+    const Document& document = parts_.document;
+    if (document.isOpen()) {
+        parts_.status.showPhoto(document.photo());
     } else {
         parts_.status.clearPhoto();
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/photo/photo_session.h"
 
+#include <QElapsedTimer>
 #include <QFileInfo>
 #include <QMimeData>
 #include <QUrl>
@@ -26,16 +27,6 @@ constexpr std::chrono::milliseconds kQuietBeforeSettled{150};
 constexpr double kQuickMs = 30;
 // Of the side asked for. Only a few, because an engine keeps the photo at the size that it was last asked for.
 constexpr double kQuickScales[] = {1, 0.7, 0.5};
-
-class Stopwatch {
-public:
-    [[nodiscard]] double ms() const {
-        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count();
-    }
-
-private:
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 Size previewSize(Size photo) {
     const double shrink = std::min(1.0, std::sqrt(PhotoSession::kPreviewPixels / double(photo.pixels())));
@@ -64,17 +55,13 @@ PhotoSource PhotoSource::fromFile(const QString& path) {
     return {std::filesystem::path(path.toStdString()), {}, QFileInfo(path).fileName()};
 }
 
-PhotoSource PhotoSource::fromPixels(const QImage& pixels, const QString& name) {
-    return {{}, pixels, name};
-}
-
 PhotoSource PhotoSource::fromMimeData(const QMimeData& data) {
     const QList<QUrl> urls = data.urls();
     for (const QUrl& url : urls) {
         if (url.isLocalFile()) return fromFile(url.toLocalFile());
     }
     const auto pixels = qvariant_cast<QImage>(data.imageData());
-    if (!pixels.isNull()) return fromPixels(pixels, PhotoSession::tr("Pasted picture"));
+    if (!pixels.isNull()) return {{}, pixels, PhotoSession::tr("Pasted picture")};
     if (!urls.isEmpty()) {
         throw Error(ErrorCategory::input,
                     "That is only the address of a picture: save it to this computer and open the file.");
@@ -276,9 +263,10 @@ void PhotoSession::openNow(const PhotoSource& source, std::stop_token stop) {
     photo.name = source.name;
     photo.path = QString::fromStdString(source.file.string());
     Q_EMIT busyChanged(tr("Reading %1").arg(source.name));
-    const Stopwatch decode;
+    QElapsedTimer watch;
+    watch.start();
     photo.image = source.file.empty() ? fromQImage(source.pixels) : readImage(source.file, stop);
-    photo.times.push_back({Stage::decode, decode.ms()});
+    photo.times.push_back({Stage::decode, double(watch.nsecsElapsed()) / 1e6});
     stopIfAsked(stop);
     const Size small = previewSize(photo.image->size());
     photo.preview = small == photo.image->size()
@@ -324,7 +312,8 @@ void PhotoSession::renderQuick(const RenderRequest& request, std::stop_token sto
 
 // Returns the milliseconds that grow with the size.
 double PhotoSession::renderAt(const RenderRequest& request, Size size, std::stop_token stop) {
-    const Stopwatch watch;
+    QElapsedTimer watch;
+    watch.start();
     std::shared_ptr<const Image> image;
     StageTimes times;
     if (request.showing == Showing::matte) {
@@ -334,7 +323,7 @@ double PhotoSession::renderAt(const RenderRequest& request, Size size, std::stop
         image = output.picture->image();
         times = output.times;
     }
-    const double ms = watch.ms();
+    const double ms = double(watch.nsecsElapsed()) / 1e6;
     Q_EMIT rendered({image, request, size == cutout_->source()->size(), ms});
     const auto stage = std::ranges::find(times, Stage::composite, &StageTime::stage);
     return stage == times.end() ? ms : stage->ms;

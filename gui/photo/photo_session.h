@@ -34,7 +34,6 @@ struct PhotoSource {
     QImage pixels;
     QString name;  ///< for people
     static PhotoSource fromFile(const QString& path);
-    static PhotoSource fromPixels(const QImage& pixels, const QString& name);
     /// What was dropped or pasted: the first local file, else the pixels. Throws Error(input) when there is neither.
     static PhotoSource fromMimeData(const QMimeData& data);
 };

@@ -3,7 +3,6 @@
 
 #include <QCoreApplication>
 #include <QPainter>
-#include <QPainterPath>
 
 #include <algorithm>
 #include <cmath>
@@ -196,17 +195,13 @@ void paintLatency(QPainter& painter, const QRect& area, const LiveStatistics& st
 void paintSparkline(QPainter& painter, const QRect& area, const std::deque<float>& history) {
     if (history.size() < 2) return;
     const float most = std::max(1e-6F, *std::max_element(history.begin(), history.end()));
-    QPainterPath path;
+    QPolygonF line;
     for (std::size_t i = 0; i < history.size(); ++i) {
-        const QPointF point(area.left() + double(area.width()) * double(i) / double(history.size() - 1),
-                            area.bottom() - double(area.height()) * double(history[i] / most));
-        if (i == 0) {
-            path.moveTo(point);
-        } else {
-            path.lineTo(point);
-        }
+        line.append({area.left() + double(area.width()) * double(i) / double(history.size() - 1),
+                     area.bottom() - double(area.height()) * double(history[i] / most)});
     }
-    painter.strokePath(path, QPen(QColor::fromRgb(kFill), 1.5));
+    painter.setPen(QPen(QColor::fromRgb(kFill), 1.5));
+    painter.drawPolyline(line);
 }
 
 void paintDetails(QPainter& painter, const QRect& area, const TimingView& view) {

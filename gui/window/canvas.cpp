@@ -154,15 +154,8 @@ void Canvas::setAfterName(const QString& name) {
     arrangeChips();
 }
 
-void Canvas::resizeEvent(QResizeEvent*) {
-    arrange();
-}
-
 void Canvas::arrange() {
-    for (QWidget* whole : {static_cast<QWidget*>(viewport_), static_cast<QWidget*>(welcome_),
-                           static_cast<QWidget*>(livePage_), dropMark_}) {
-        whole->setGeometry(rect());
-    }
+    for (QWidget* whole : QList<QWidget*>{viewport_, welcome_, livePage_, dropMark_}) whole->setGeometry(rect());
     const int bannerWidth = std::min(kBannerWidth, width() - 2 * kMargin);
     const int bannerHeight = std::max(banner_->heightForWidth(bannerWidth), banner_->minimumSizeHint().height());
     light_->move(width() - light_->width() - kMargin, kMargin);

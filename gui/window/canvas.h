@@ -50,7 +50,7 @@ public:
     void arrange();
 
 protected:
-    void resizeEvent(QResizeEvent* event) override;
+    void resizeEvent(QResizeEvent*) override { arrange(); }
 
 private:
     void arrangeChips();

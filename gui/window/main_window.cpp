@@ -7,9 +7,11 @@
 #include <QDragEnterEvent>
 #include <QFileInfo>
 #include <QHBoxLayout>
+#include <QMenuBar>
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
+#include <QToolBar>
 #include <QUrl>
 
 #include "gui/app/file_dialogs.h"
@@ -28,6 +30,7 @@
 #include "gui/window/compact_window.h"
 #include "gui/window/shortcuts_dialog.h"
 #include "gui/window/status_line.h"
+#include "gui/window/tool_row.h"
 #include "gui/window/viewport.h"
 #include "gui/window/window_bars.h"
 #include "inference/core/error.h"
@@ -70,7 +73,7 @@ MainWindow::MainWindow(const PhotoSession::EngineFactory& makeEngine, QSettings&
                               [this] { return filesRead(); }},
                              this)),
       exporter_(new VideoExporter(startup.makeVideoEngines, this)),
-      compact_(new CompactWindow(*this, bars_->parts() + QList<QWidget*>{panel_, status_}, canvas_->viewport())),
+      compact_(new CompactWindow(*this, {menuBar(), bars_->toolBar(), panel_, status_}, canvas_->viewport())),
       models_(startup.models) {
     if (startup.keepSettings) {
         settingsFile_ = std::make_unique<SettingsFile>(
@@ -277,7 +280,7 @@ void MainWindow::setMode(Mode mode) {
     if (photo) actions_[ActionId::corner]->setChecked(false);
     if (photo && isFullScreen()) compact_->setFullScreen(true, false);
     liveControl_->setMode(mode);
-    bars_->setMode(mode);
+    bars_->tools().setMode(mode);
     panel_->setMode(mode);
     photos_->setMode(mode);
     showContext();

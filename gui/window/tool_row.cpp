@@ -162,8 +162,4 @@ bool ToolRow::event(QEvent* event) {
     return QWidget::event(event);
 }
 
-void ToolRow::resizeEvent(QResizeEvent*) {
-    arrange();
-}
-
 }  // namespace matte

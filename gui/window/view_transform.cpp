@@ -2,7 +2,6 @@
 #include "gui/window/view_transform.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace matte {
 namespace {
@@ -62,13 +61,6 @@ void ViewTransform::pan(double dx, double dy) {
 void ViewTransform::clamp() {
     centreX_ = clampedCentre(centreX_, viewport_.width / (2 * zoom_), picture_.width);
     centreY_ = clampedCentre(centreY_, viewport_.height / (2 * zoom_), picture_.height);
-}
-
-double ViewTransform::left() const {
-    return std::round(viewport_.width / 2.0 - centreX_ * zoom_);
-}
-double ViewTransform::top() const {
-    return std::round(viewport_.height / 2.0 - centreY_ * zoom_);
 }
 
 }  // namespace matte

@@ -6,6 +6,8 @@
 //     view.zoomAt(1.25, x, y);          // what is under (x, y) stays there
 #pragma once
 
+#include <cmath>
+
 #include "inference/core/image.h"
 
 namespace matte {
@@ -28,8 +30,8 @@ public:
     void pan(double dx, double dy);
 
     // The picture's rectangle, on whole viewport pixels, so that 1:1 is sharp.
-    [[nodiscard]] double left() const;
-    [[nodiscard]] double top() const;
+    [[nodiscard]] double left() const { return std::round(viewport_.width / 2.0 - centreX_ * zoom_); }
+    [[nodiscard]] double top() const { return std::round(viewport_.height / 2.0 - centreY_ * zoom_); }
     [[nodiscard]] double width() const { return zoom_ * picture_.width; }
     [[nodiscard]] double height() const { return zoom_ * picture_.height; }
 

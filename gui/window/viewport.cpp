@@ -43,10 +43,6 @@ Viewport::Viewport(QWidget* parent) : QOpenGLWidget(parent) {
     connect(&wheelRests_, &QTimer::timeout, this, &Viewport::personLetGo);
 }
 
-Viewport::~Viewport() {
-    releaseGl();
-}
-
 // Qt makes a new context whenever the window that holds the widget is replaced, so that this runs more than once.
 void Viewport::initializeGL() {
     connect(context(), &QOpenGLContext::aboutToBeDestroyed, this, &Viewport::releaseGl, Qt::UniqueConnection);
@@ -89,8 +85,7 @@ void Viewport::setPhoto(std::shared_ptr<const Image> before, Size size) {
     transform_.setSizes(size, pixelSize(), devicePixelRatioF());
     transform_.fit();
     setBefore(std::move(before));
-    Q_EMIT zoomChanged(zoom());
-    Q_EMIT splitMoved();
+    changed();
 }
 
 void Viewport::setBefore(std::shared_ptr<const Image> before) {
@@ -129,22 +124,12 @@ void Viewport::setLive(std::shared_ptr<const LivePicture> live) {
     update();
 }
 
-// As uploadPending().
+// As uploadPhoto().
 void Viewport::uploadLive() {
-    if (!livePending_) return;
-    livePending_ = false;
-    try {
-        if (std::exchange(otherMode_, false)) presenter_->clear();
-        if (live_) {
-            presenter_->show(*live_->picture);
-        } else {
-            presenter_->clear();
-        }
-        liveDrawn_ = live_ != nullptr;
-    } catch (const Error& error) {
-        presenter_->clear();
-        Q_EMIT failed(QString::fromStdString(error.what()));
-    }
+    if (!std::exchange(livePending_, false)) return;
+    if (std::exchange(otherMode_, false) || !live_) presenter_->clear();
+    if (live_) presenter_->show(*live_->picture);
+    liveDrawn_ = live_ != nullptr;
 }
 
 PresentFacts Viewport::presentFacts() const {
@@ -172,26 +157,28 @@ void Viewport::reportLive() {
 }
 
 // Only in paintGL(): the context is current there, and a picture that was replaced meanwhile is never uploaded.
-void Viewport::uploadPending() {
+void Viewport::uploadPhoto() {
+    const bool before = std::exchange(beforePending_, false), after = std::exchange(afterPending_, false);
+    if (std::exchange(otherMode_, false) || (before && !after_)) presenter_->clear();
+    if (before && before_) presenter_->setBefore(before_->view());
+    if (after && after_) presenter_->setAfter(after_->view());
+}
+
+/// Shows nothing where the graphics driver can't do `work`.
+template <typename Work>
+void Viewport::orNothing(const Work& work) {
     try {
-        if (std::exchange(otherMode_, false) || (beforePending_ && !after_)) presenter_->clear();
-        if (beforePending_ && before_) presenter_->setBefore(before_->view());
-        if (afterPending_ && after_) presenter_->setAfter(after_->view());
+        work();
     } catch (const Error& error) {
         presenter_->clear();
         Q_EMIT failed(QString::fromStdString(error.what()));
     }
-    beforePending_ = afterPending_ = false;
 }
 
 void Viewport::paintGL() {
     if (!presenter_) return;
     const auto begin = std::chrono::steady_clock::now();
-    if (liveMode_) {
-        uploadLive();
-    } else {
-        uploadPending();
-    }
+    orNothing([this] { liveMode_ ? uploadLive() : uploadPhoto(); });
     const Size pixels = pixelSize();
     View view;
     view.left = transform_.left();
@@ -205,21 +192,8 @@ void Viewport::paintGL() {
     view.surround = toRgb(colors_.surround);
     view.checker[0] = toRgb(colors_.checkerLight);
     view.checker[1] = toRgb(colors_.checkerDark);
-    try {
-        presenter_->draw(view, pixels);
-    } catch (const Error& error) {
-        presenter_->clear();
-        Q_EMIT failed(QString::fromStdString(error.what()));
-    }
+    orNothing([&] { presenter_->draw(view, pixels); });
     liveMs_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-}
-
-bool Viewport::splitShown() const {
-    return splitVisible_ && !originalHeld_ && !liveMode_ && before_ && after_;
-}
-
-double Viewport::splitPosition() const {
-    return splitShown() ? split_ * width() : -1;
 }
 
 double Viewport::pictureTop() const {

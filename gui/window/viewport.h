@@ -23,7 +23,7 @@ class Viewport : public QOpenGLWidget {
 
 public:
     explicit Viewport(QWidget* parent = nullptr);
-    ~Viewport() override;
+    ~Viewport() override { releaseGl(); }
 
     /// Shows a new photo, fitted. `before` may be a smaller version of the photo, whose size is `size`.
     void setPhoto(std::shared_ptr<const Image> before, Size size);
@@ -47,7 +47,7 @@ public:
     void zoomBy(double factor);
     [[nodiscard]] double zoom() const { return transform_.zoom(); }
     /// Where the split is, in logical pixels from the left; negative when there is none to see.
-    [[nodiscard]] double splitPosition() const;
+    [[nodiscard]] double splitPosition() const { return splitShown() ? split_ * width() : -1; }
     /// The first row of the picture that is seen, in logical pixels from the top.
     [[nodiscard]] double pictureTop() const;
     [[nodiscard]] Size pixelSize() const;  ///< the viewport in device pixels
@@ -89,13 +89,15 @@ private:
     enum class Drag { none = 1, split, pan, person };
 
     void releaseGl();
-    void uploadPending();
+    template <typename Work>
+    void orNothing(const Work& work);
+    void uploadPhoto();
     void uploadLive();
     void reportLive();
     void changed();
     void updateCursor(QPointF at);
     [[nodiscard]] bool overSplit(QPointF at) const;
-    [[nodiscard]] bool splitShown() const;
+    [[nodiscard]] bool splitShown() const { return splitVisible_ && !originalHeld_ && !liveMode_ && before_ && after_; }
     [[nodiscard]] bool hasPicture() const { return liveMode_ ? live_ != nullptr : before_ != nullptr; }
     [[nodiscard]] Size shownSize() const { return liveMode_ && live_ ? live_->picture->size() : photoSize_; }
     [[nodiscard]] QPointF inPixels(QPointF at) const { return at * devicePixelRatioF(); }

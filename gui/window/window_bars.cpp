@@ -89,7 +89,6 @@ WindowBars::WindowBars(QMainWindow& window, const Actions& actions)
     themes_->add(tr("&Light"), int(ThemeChoice::light));
     themes_->add(tr("&Dark"), int(ThemeChoice::dark));
     for (const Showing showing : kViews) views_->add(viewName(showing), int(showing));
-    menus_ = window.menuBar();
     sources_ = new SourcePicker(actions);
     buildMenus(window, actions);
     buildTools(window, actions);
@@ -99,54 +98,41 @@ WindowBars::WindowBars(QMainWindow& window, const Actions& actions)
 
 void WindowBars::buildMenus(QMainWindow& window, const Actions& actions) {
     using Id = ActionId;
-    auto* file = window.menuBar()->addMenu(tr("&File"));
-    file->addActions({actions[Id::open]});
+    const auto add = [&actions](QMenu* menu, std::initializer_list<Id> ids) {
+        for (const Id id : ids) menu->addAction(actions[id]);
+        menu->addSeparator();
+    };
+    QMenu* file = window.menuBar()->addMenu(tr("&File"));
+    file->addAction(actions[Id::open]);
     recent_ = file->addMenu(tr("Open &Recent"));
-    file->addActions({actions[Id::openSample], actions[Id::paste]});
-    file->addSeparator();
-    file->addActions({actions[Id::exportPicture], actions[Id::copyCutout], actions[Id::copyPicture]});
-    file->addSeparator();
-    file->addAction(actions[Id::exportVideo]);
-    file->addSeparator();
+    add(file, {Id::openSample, Id::paste});
+    add(file, {Id::exportPicture, Id::copyCutout, Id::copyPicture});
+    add(file, {Id::exportVideo});
     file->addAction(actions[Id::quit]);
 
-    auto* edit = window.menuBar()->addMenu(tr("&Edit"));
-    edit->addActions({actions[Id::undo], actions[Id::redo]});
-    edit->addSeparator();
-    edit->addActions({actions[Id::cleanEdges], actions[Id::wrap], actions[Id::mirror], actions[Id::temporalSmoothing],
-                      actions[Id::smallRegions], actions[Id::nearest], actions[Id::detail]});
-    edit->addSeparator();
+    QMenu* edit = window.menuBar()->addMenu(tr("&Edit"));
+    add(edit, {Id::undo, Id::redo});
+    add(edit, {Id::cleanEdges, Id::wrap, Id::mirror, Id::temporalSmoothing, Id::smallRegions, Id::nearest, Id::detail});
     edit->addActions({actions[Id::resetTransform], actions[Id::resetParams]});
-    buildLiveMenu(window, actions);
 
-    auto* view = window.menuBar()->addMenu(tr("&View"));
-    view->addActions({actions[Id::split], actions[Id::nextView]});
-    view->addSeparator();
-    view->addActions({actions[Id::fit], actions[Id::actualSize], actions[Id::zoomIn], actions[Id::zoomOut]});
-    view->addSeparator();
+    QMenu* live = window.menuBar()->addMenu(tr("&Live"));
+    add(live, {Id::photoMode, Id::liveMode});
+    add(live, {Id::live, Id::hidePerson, Id::virtualCamera});
+    add(live, {Id::useVideo, Id::useFolder, Id::useAddress});
+    add(live, {Id::snapshot, Id::snapshotCutout});
+    profiles_ = live->addMenu(tr("&Profiles"));
+    add(live, {Id::saveProfile, Id::deleteProfile});
+    live->addMenu(models_);
+    live->addMenu(precisions_);
+    live->addActions({actions[Id::overlay], actions[Id::trace], actions[Id::saveStatistics]});
+
+    QMenu* view = window.menuBar()->addMenu(tr("&View"));
+    add(view, {Id::split, Id::nextView});
+    add(view, {Id::fit, Id::actualSize, Id::zoomIn, Id::zoomOut});
     view->addActions({actions[Id::panel], actions[Id::fullScreen], actions[Id::corner]});
     view->addMenu(themes_);
 
     window.menuBar()->addMenu(tr("&Help"))->addActions({actions[Id::shortcuts], actions[Id::about]});
-}
-
-void WindowBars::buildLiveMenu(QMainWindow& window, const Actions& actions) {
-    using Id = ActionId;
-    auto* live = window.menuBar()->addMenu(tr("&Live"));
-    live->addActions({actions[Id::photoMode], actions[Id::liveMode]});
-    live->addSeparator();
-    live->addActions({actions[Id::live], actions[Id::hidePerson], actions[Id::virtualCamera]});
-    live->addSeparator();
-    live->addActions({actions[Id::useVideo], actions[Id::useFolder], actions[Id::useAddress]});
-    live->addSeparator();
-    live->addActions({actions[Id::snapshot], actions[Id::snapshotCutout]});
-    live->addSeparator();
-    profiles_ = live->addMenu(tr("&Profiles"));
-    live->addActions({actions[Id::saveProfile], actions[Id::deleteProfile]});
-    live->addSeparator();
-    live->addMenu(models_);
-    live->addMenu(precisions_);
-    live->addActions({actions[Id::overlay], actions[Id::trace], actions[Id::saveStatistics]});
 }
 
 QMenu* WindowBars::zoomMenu(QWidget* parent, const Actions& actions) {
@@ -199,14 +185,6 @@ void WindowBars::buildTools(QMainWindow& window, const Actions& actions) {
     bar_->setMovable(false);
     bar_->setContextMenuPolicy(Qt::PreventContextMenu);
     bar_->addWidget(tools_);
-}
-
-void WindowBars::setMode(Mode mode) {
-    tools_->setMode(mode);
-}
-
-QList<QWidget*> WindowBars::parts() const {
-    return {menus_, bar_};
 }
 
 void WindowBars::showProfiles(const QList<Profile>& profiles) {

@@ -27,7 +27,6 @@ public:
     WindowBars(QMainWindow& window, const Actions& actions);
     void showRecent(const QStringList& files);
     void showZoom(double zoom);
-    void setMode(Mode mode);
     void showProfiles(const QList<Profile>& profiles);
     [[nodiscard]] SourcePicker& sources() { return *sources_; }
     /// The view of the photo, also on its button.
@@ -39,8 +38,7 @@ public:
     [[nodiscard]] ChoiceMenu& models() { return *models_; }
     [[nodiscard]] ChoiceMenu& precisions() { return *precisions_; }
     [[nodiscard]] ToolRow& tools() { return *tools_; }
-    /// The menus, tools and everything else around the picture.
-    [[nodiscard]] QList<QWidget*> parts() const;
+    [[nodiscard]] QToolBar* toolBar() { return bar_; }
 
 Q_SIGNALS:
     void recentChosen(const QString& path);
@@ -52,10 +50,8 @@ private:
     void buildMenus(QMainWindow& window, const Actions& actions);
     void buildTools(QMainWindow& window, const Actions& actions);
     QMenu* zoomMenu(QWidget* parent, const Actions& actions);
-    void buildLiveMenu(QMainWindow& window, const Actions& actions);
 
     QToolBar* bar_;
-    QWidget* menus_;
     SourcePicker* sources_;
     ToolRow* tools_;
     QMenu* recent_;
