@@ -3,7 +3,7 @@
 # tests/checks/tidy.sh [--all]: clang-tidy, as .clang-tidy says, over the host's .cpp files of product and tests that have
 # changed since the last release's tag, or include a header that has; --all: over every one. A file that was only renamed
 # has not changed. Without a tag, as in a shallow clone: since twenty commits ago, or the first that the clone has.
-# Changed files come first, then one that includes each changed header, then the others. After TIDY_SECONDS (150) no more
+# Changed files come first, then one that includes each changed header, then the others. After TIDY_SECONDS (60) no more
 # are begun; what is left is told and counted as skipped: before a release, --all looks at it.
 # Uses the compile commands of the release check's build. A file is looked at again only when it, a header of ours that it
 # includes or the rules have changed.
@@ -47,7 +47,7 @@ if [ "${1-}" = --all ]; then
     mapfile -t files <"$state/built"
     mapfile -t absent < <(grep '\.cpp$' "$state/tracked" | sort | comm -23 - "$state/built")
 else
-    limit=${TIDY_SECONDS:-150}
+    limit=${TIDY_SECONDS:-60}
     since=$(git describe --tags --abbrev=0 --match 'v*' 2>>"$log" || git rev-list --first-parent --max-count=21 HEAD | tail -n 1)
     mapfile -t files < <(chosen "$since")
     mapfile -t absent < <(grep '\.cpp$' "$state/changed" | sort | comm -23 - "$state/built")
