@@ -3,22 +3,16 @@
 // keeps every tensor, and copies between host and device once, or around each step. One thread at a time.
 
 #include <atomic>
-#include <chrono>
 #include <cstring>
 
 #include "inference/baselines/baselines.h"
 #include "inference/baselines/memory.h"
 #include "inference/core/error.h"
+#include "inference/core/stopwatch.h"
 #include "inference/model/layer_cost.h"
 
 namespace matte::baselines {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double msSince(Clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 /// One step of the plan: a layer between two tensors, for a block of the network.
 struct Step {
@@ -47,7 +41,7 @@ public:
     }
 
     RunReport run(std::span<const float> input, std::span<float> alpha) override {
-        const auto start = Clock::now();
+        const Stopwatch whole;
         RunReport report;
         begun_ = 0;
         report.transfers = blocks_;
@@ -74,16 +68,16 @@ public:
             memory_->download(alpha.data(), values_ + offsets_.back(), pixels);
         } else {
             std::memcpy(host_.get() + offsets_.front(), planar_.data(), planar_.size() * sizeof(float));
-            const auto began = Clock::now();
+            const Stopwatch computing;
             for (const Step& step : steps_) {
-                const auto stepBegan = Clock::now();
+                const Stopwatch one;
                 runCopying(step, report);
-                if (timeLayers_) report.layerMs[step.row] += float(msSince(stepBegan));
+                if (timeLayers_) report.layerMs[step.row] += float(one.ms());
             }
-            report.computeMs = msSince(began);
+            report.computeMs = computing.ms();
             std::memcpy(alpha.data(), host_.get() + offsets_.back(), pixels * sizeof(float));
         }
-        report.ms = msSince(start);
+        report.ms = whole.ms();
         if (where_ == Where::cpu) report.bytesUp = report.bytesDown = 0;  // its copies stay on the host
         return report;
     }

@@ -2,11 +2,11 @@
 #include "inference/baselines/memory.h"
 
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 
 #include "inference/core/parallel.h"
+#include "inference/core/stopwatch.h"
 #include "inference/cpu/processor_rates.h"
 
 namespace matte::baselines {
@@ -23,9 +23,9 @@ public:
     }
     void download(float* to, const float* from, std::size_t floats) override { upload(to, from, floats); }
     double time(const std::function<void()>& work) override {
-        const auto start = std::chrono::steady_clock::now();
+        const Stopwatch watch;
         work();
-        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+        return watch.ms();
     }
 
 private:

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstring>
 #include <exception>
+#include <initializer_list>
 #include <new>
 
 #include <execinfo.h>
@@ -18,42 +19,32 @@ namespace {
 const char* programName = "";
 std::atomic<bool> memoryWasShort = false;
 
-void say(const char* text) {
-    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text, std::strlen(text));
-}
-
 [[noreturn]] void refuseMemory() {
     memoryWasShort = true;
     throw std::bad_alloc();
 }
 
 /// Allocates nothing: memory may be what is missing. No destructor runs, for other threads go on until the end.
-[[noreturn]] void endUnexpectedly() {
-    const auto sayMemory = [] {
-        say(programName);
-        say(": There is not enough memory: close other programs.\n");
-        ::_exit(kExitUnexpected);
-    };
-    const bool hasException = std::current_exception() != nullptr;
-    if (!hasException && memoryWasShort) sayMemory();
-    try {
-        if (hasException) throw;
-        say(programName);
-        say(": Something unexpected happened");
-    } catch (const std::bad_alloc&) {
-        sayMemory();
-    } catch (const std::exception& error) {
-        say(programName);
-        say(": Something unexpected happened");
-        say(" (");
-        say(error.what());
-        say(")");
-    } catch (...) {
-        say(programName);
-        say(": Something unexpected happened");
+[[noreturn]] void endWith(std::initializer_list<const char*> sentence) {
+    for (const char* part : sentence) {
+        [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, part, std::strlen(part));
     }
-    say(": please report it.\n");
     ::_exit(kExitUnexpected);
+}
+
+[[noreturn]] void endUnexpectedly() {
+    constexpr char kNoMemory[] = ": There is not enough memory: close other programs.\n";
+    constexpr char kUnexpected[] = ": Something unexpected happened", kReport[] = ": please report it.\n";
+    try {
+        if (std::current_exception()) throw;
+        if (memoryWasShort) endWith({programName, kNoMemory});
+    } catch (const std::bad_alloc&) {
+        endWith({programName, kNoMemory});
+    } catch (const std::exception& error) {
+        endWith({programName, kUnexpected, " (", error.what(), ")", kReport});
+    } catch (...) {  // NOLINT(bugprone-empty-catch)
+    }
+    endWith({programName, kUnexpected, kReport});
 }
 
 }  // namespace

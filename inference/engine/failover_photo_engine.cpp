@@ -1,7 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/engine/failover_photo_engine.h"
 
+#include <mutex>
+#include <optional>
+#include <utility>
+
 namespace matte {
+
+/// The second engine. It is created when it is first needed, and used under a lock: by the thread that runs the
+/// engines, and by pictures of a lost device, which are computed again on the thread that fetches them.
+class StandbyEngine {
+public:
+    explicit StandbyEngine(FailoverPhotoEngine::MakeEngine make) : make_(std::move(make)) {}
+
+    /// Returns `work(engine)`; creates the engine first if there is none yet.
+    template <typename Work>
+    auto with(const std::string& reason, const Work& work) {
+        const std::scoped_lock lock(mutex_);
+        if (!engine_) engine_ = make_(reason);
+        return work(*engine_);
+    }
+    /// Records that the first engine is lost permanently, because of `reason`.
+    void takeOver(const std::string& reason) {
+        with(reason, [&](PhotoEngine&) { takenOver_ = takenOver_.value_or(reason); });
+    }
+    /// The reason given to takeOver(); empty before.
+    [[nodiscard]] std::optional<std::string> takenOver() const {
+        const std::scoped_lock lock(mutex_);
+        return takenOver_;
+    }
+
+private:
+    FailoverPhotoEngine::MakeEngine make_;
+    mutable std::mutex mutex_;
+    std::unique_ptr<PhotoEngine> engine_;
+    std::optional<std::string> takenOver_;
+};
+
 namespace {
 
 /// Another engine's cut-out, which may be replaced by the second engine's of the same picture.
@@ -91,7 +126,7 @@ void FailoverPhotoEngine::failOver(const DeviceFailure& failure) {
         second_->takeOver(failure.what());
         first_.reset();
     } else {
-        second_->make(failure.what());
+        second_->with(failure.what(), [](PhotoEngine&) {});
     }
     warning_ = failure.what();
 }

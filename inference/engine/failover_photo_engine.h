@@ -4,13 +4,20 @@
 // rules.
 #pragma once
 
-#include "inference/engine/standby_engine.h"
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "inference/engine/engine.h"
 
 namespace matte {
 
+class StandbyEngine;
+
 class FailoverPhotoEngine final : public PhotoEngine {
 public:
-    using MakeEngine = StandbyEngine::Make;
+    /// `reason`: why the engine is needed.
+    using MakeEngine = std::function<std::unique_ptr<PhotoEngine>(const std::string& reason)>;
     /// `second` is called when the second engine is first needed.
     FailoverPhotoEngine(std::unique_ptr<PhotoEngine> first, MakeEngine second);
 

@@ -2,9 +2,9 @@
 // Baseline 4 of the CPU: oneDNN, by the product's own CpuNetwork: blocked layouts, kernels written at run time for this
 // processor, bias and ReLU fused. Whole networks only.
 #include <algorithm>
-#include <chrono>
 
 #include "inference/baselines/baselines.h"
+#include "inference/core/stopwatch.h"
 #include "inference/cpu/cpu_network.h"
 
 namespace matte::baselines {
@@ -16,13 +16,12 @@ public:
 
     void configure(Size size) override { network_.configure(size); }
     RunReport run(std::span<const float> input, std::span<float> alpha) override {
-        const auto start = std::chrono::steady_clock::now();
+        const Stopwatch watch;
         std::ranges::copy(input, network_.input());
         RunReport report;
         network_.run(stop_, timeLayers_ ? &report.layerMs : nullptr);
         std::copy_n(network_.alpha(), alpha.size(), alpha.begin());
-        const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-        report.ms = report.computeMs = took.count();
+        report.ms = report.computeMs = watch.ms();
         return report;
     }
     [[nodiscard]] std::vector<float> activation(int index) const override { return network_.activation(index); }

@@ -2,21 +2,17 @@
 #include "inference/baselines/lab/lab_measure.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <numeric>
 
 #include "inference/core/error.h"
+#include "inference/core/stopwatch.h"
 #include "inference/cuda/device/devices.h"
 
 namespace matte::baselines {
 namespace {
 
 constexpr std::size_t kMostRuns = 50;
-
-double msSince(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
 
 }  // namespace
 
@@ -54,13 +50,13 @@ Measured measure(
         layer.load(in, memory->stream());
         once();
     }
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch withCopies;
     memory->upload(in, input.data(), input.size());
     layer.load(in, memory->stream());
     std::vector<double> times{once()};
     layer.store(out, memory->stream());
     memory->download(result.output.data(), out, outFloats);
-    result.withCopiesMs = msSince(start);
+    result.withCopiesMs = withCopies.ms();
     std::vector<std::vector<double>> steps{result.stepMs};
     while (hasTimeAfter(times, options)) {
         times.push_back(once());

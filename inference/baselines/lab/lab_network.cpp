@@ -2,11 +2,11 @@
 // lab network: the whole network by every implementation, against what PyTorch dumped or, without a dump, against the
 // same sums in double precision.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "inference/baselines/lab/lab_measure.h"
 #include "inference/core/error.h"
+#include "inference/core/stopwatch.h"
 
 namespace matte::baselines {
 namespace {
@@ -116,14 +116,14 @@ struct NetworkRow {
 };
 
 NetworkRow runImplementation(const Implementation& implementation, const Subject& subject, const LabOptions& options) {
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch first;
     const auto network = makeNetwork(implementation, subject.model);
     network->configure(subject.size);
     std::vector<float> alpha(subject.size.pixels());
     NetworkRow row;
     const auto run = [&] { row.report = network->run(subject.input, alpha); };
     if (implementation.where == Where::gpu) run();  // loads the kernels
-    row.firstMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    row.firstMs = first.ms();
     std::vector<double> all, compute;
     do {
         run();

@@ -13,6 +13,7 @@
 #endif
 
 #include "inference/core/parallel.h"
+#include "inference/core/stopwatch.h"
 #include "inference/core/thread.h"
 
 namespace matte::baselines {
@@ -27,10 +28,6 @@ constexpr double kMeasuringMs = 150;                 // of runs on small inputs,
 constexpr std::chrono::milliseconds kCheckAgain{5};  // whether a run will end in time
 constexpr Size kUsualShape{16, 9};                   // of pictures, as long as none is known
 
-double msSince(Clock::time_point begin) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
-
 /// Of an input of zeros: what an implementation takes does not depend on the values. Throws Cancelled.
 TimedRun timeAt(Size input, BaselineNetwork& network, const std::stop_token& stop) {
     network.configure(input);
@@ -41,10 +38,10 @@ TimedRun timeAt(Size input, BaselineNetwork& network, const std::stop_token& sto
 /// Nothing when that takes longer than `ms`, with what the network prepares for `input`: it is broken off then, or as
 /// soon as it is plain.
 std::optional<TimedRun> timeWithin(double ms, Size input, BaselineNetwork& network, const std::stop_token& stop) {
-    const auto began = Clock::now();
+    const Stopwatch whole;
     network.configure(input);
-    const double left = ms - msSince(began);
-    const auto running = Clock::now();
+    const double left = ms - whole.ms();
+    const Stopwatch running;
     std::stop_source late;
     const std::stop_callback asked(stop, [&] { late.request_stop(); });
     const auto watch = [&](const std::stop_token& over) {
@@ -52,7 +49,7 @@ std::optional<TimedRun> timeWithin(double ms, Size input, BaselineNetwork& netwo
         std::unique_lock lock(mutex);
         std::condition_variable_any woken;
         while (!over.stop_requested() && !late.stop_requested()) {
-            if (isHopeless(msSince(running), network.begun(), left)) late.request_stop();
+            if (isHopeless(running.ms(), network.begun(), left)) late.request_stop();
             woken.wait_for(lock, over, kCheckAgain, [] { return false; });
         }
     };
@@ -188,9 +185,9 @@ void BaselineEngine::runReference() {
     product.configure(implementation.size());
     const std::size_t pixels = implementation.size().pixels();
     std::copy_n(implementation.input(), 3 * pixels, product.input());
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     product.run({}, nullptr);
-    implementations_->compared(msSince(begin), difference({product.alpha(), pixels}, {implementation.alpha(), pixels}));
+    implementations_->compared(watch.ms(), difference({product.alpha(), pixels}, {implementation.alpha(), pixels}));
 }
 
 void BaselineEngine::reset() {

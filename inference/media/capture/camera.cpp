@@ -139,11 +139,9 @@ void tellApart(std::vector<CameraInfo>& cameras) {
 
 const CameraInfo* findCamera(std::span<const CameraInfo> cameras, std::string_view name) {
     if (name.empty()) return cameras.empty() ? nullptr : cameras.data();
-    for (const auto& camera : cameras) {
-        if (camera.id == name) return &camera;
-    }
-    for (const auto& camera : cameras) {
-        if (camera.name == name) return &camera;
+    for (const auto part : {&CameraInfo::id, &CameraInfo::name}) {
+        const auto found = std::ranges::find(cameras, name, part);
+        if (found != cameras.end()) return &*found;
     }
     return nullptr;
 }

@@ -2,8 +2,10 @@
 #include "inference/media/capture/camera_list.h"
 
 #include <atomic>
+#include <optional>
 #include <utility>
 
+#include "inference/core/error.h"
 #include "inference/media/capture/device_watch.h"
 #ifdef _WIN32
 #include "inference/media/capture/media_foundation/media_foundation_device.h"
@@ -11,13 +13,8 @@
 #include "inference/media/capture/v4l2/v4l2_device.h"
 #include "inference/media/virtual_camera/virtual_camera.h"
 #endif
-#ifdef MATTE_HAVE_PORTAL
-#include <optional>
-
-#include "inference/core/error.h"
-#include "inference/media/capture/pipewire/pipewire_connection.h"
-#endif
 #ifdef MATTE_HAVE_PIPEWIRE
+#include "inference/media/capture/pipewire/pipewire_connection.h"
 #endif
 
 namespace matte {

@@ -12,7 +12,6 @@
 
 #include "inference/core/atomic_file.h"
 #include "inference/core/error.h"
-#include "inference/core/part_file.h"
 #include "inference/media/video/ffmpeg.h"
 #include "inference/media/video/sound_copy.h"
 

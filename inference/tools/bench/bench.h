@@ -6,7 +6,6 @@
 //     const NetworkBench bench = benchOnCpu(unet, {384, 224}, Precision::fast, 50, stop);
 #pragma once
 
-#include <memory>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -53,17 +52,15 @@ struct BenchReport {
 std::string asText(const BenchReport& report, bool layers);
 std::string asJson(const BenchReport& report);
 
-/// A measurement of --overlay-cost for people and as JSON.
+/// What timing layers for the window's overlay costs: milliseconds of a frame, from submit() to the finished picture,
+/// the mean of each turn of frames.
 struct OverlayCost {
-    std::string text, json;
+    std::string engine{};
+    Size frame{};
+    int framesATurn = 16;             ///< the GPU's engine times one frame in eight
+    std::vector<double> off{}, on{};  ///< as many of each: off[i] and on[i] are neighbours
 };
-
-/// Times frames of `image`, from submit() to the finished picture, with layers untimed and timed: at least `frames` of
-/// each, as far as a minute allows, in turns, so that whatever slows the machine down meets both. Throws Error(engine),
-/// Cancelled.
-OverlayCost measureOverlay(LiveEngine& engine,
-                           const std::shared_ptr<const Image>& image,
-                           int frames,
-                           const std::stop_token& stop);
+std::string asText(const OverlayCost& cost);
+std::string asJson(const OverlayCost& cost);
 
 }  // namespace matte

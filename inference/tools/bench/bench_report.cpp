@@ -36,6 +36,10 @@ Json json(const Spread& ms) {
     return {{"p10", ms.p10}, {"median", ms.median}, {"p90", ms.p90}};
 }
 
+std::string dumped(const Json& document) {
+    return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 /// Null where shareOfLimit() has nothing.
 Json shareOf(const LayerInfo& layer, const MachineRates& rates, double ms) {
     const auto share = shareOfLimit(layer.flops, layer.bytes, ms, rates);
@@ -73,6 +77,12 @@ Json cudaJson() {
             {"driver", status.driverVersion},
             {"runtime", status.runtimeVersion},
             {"unavailable", status.unavailable}};
+}
+
+Spread growthOf(const OverlayCost& cost) {
+    std::vector<double> growths;
+    for (std::size_t i = 0; i < cost.on.size(); ++i) growths.push_back(cost.on[i] / cost.off[i] - 1);
+    return spreadOf(std::move(growths));
 }
 
 }  // namespace
@@ -135,7 +145,30 @@ std::string asJson(const BenchReport& report) {
                           {"stages", stages},
                           {"ms", json(spreadOf(report.frameMs))},
                           {"framesPerSecond", report.framesPerSecond}}}};
-    return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return dumped(document);
+}
+
+std::string asText(const OverlayCost& cost) {
+    constexpr double kBar = 0.03;
+    const Spread growth = growthOf(cost);
+    return format("Frame        %s by %s\n", text(cost.frame).c_str(), cost.engine.c_str()) +
+           line("overlay off", spreadOf(cost.off)) + line("overlay on", spreadOf(cost.on)) +
+           format(
+               "growth       %+9.2f %%   (p10 %+.2f, p90 %+.2f of %zu pairs of turns of %d frames); it should stay "
+               "below %.0f %%\n",
+               100 * growth.median, 100 * growth.p10, 100 * growth.p90, cost.on.size(), cost.framesATurn, 100 * kBar);
+}
+
+std::string asJson(const OverlayCost& cost) {
+    return dumped({{"version", MATTE_VERSION},
+                   {"engine", cost.engine},
+                   {"frame", {cost.frame.width, cost.frame.height}},
+                   {"overlay",
+                    {{"offMs", json(spreadOf(cost.off))},
+                     {"onMs", json(spreadOf(cost.on))},
+                     {"turns", cost.on.size()},
+                     {"framesATurn", cost.framesATurn},
+                     {"growthPercent", 100 * growthOf(cost).median}}}});
 }
 
 }  // namespace matte

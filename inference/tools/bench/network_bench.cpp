@@ -2,11 +2,11 @@
 #include "inference/tools/bench/bench.h"
 
 #include <algorithm>
-#include <chrono>
 #include <random>
 
 #include "inference/baselines/memory.h"
 #include "inference/core/error.h"
+#include "inference/core/stopwatch.h"
 #include "inference/cpu/cpu_network.h"
 #include "inference/cuda/device/devices.h"
 #include "inference/model/layer_cost.h"
@@ -32,10 +32,6 @@ std::vector<LayerInfo> layersOf(const UNet& unet, Size size, int bytesPerValue) 
     return layers;
 }
 
-double elapsedMs(std::chrono::steady_clock::time_point since) {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since).count();
-}
-
 }  // namespace
 
 NetworkBench benchOnCpu(const UNet& unet, Size size, Precision precision, int runs, const std::stop_token& stop) {
@@ -58,9 +54,9 @@ NetworkBench benchOnCpu(const UNet& unet, Size size, Precision precision, int ru
     bench.layerMs.resize(bench.layers.size());
     if (single) bench.rates = baselines::limitsOf(baselines::Where::cpu);  // the matrix unit's own rate is not measured
     for (int run = -kWarmUps; run < runs; ++run) {
-        const auto start = std::chrono::steady_clock::now();
+        const Stopwatch watch;
         network.run(stop);
-        if (run >= 0) bench.ms.push_back(elapsedMs(start));
+        if (run >= 0) bench.ms.push_back(watch.ms());
     }
     std::vector<float> layerMs;
     for (int run = 0; run < runs; ++run) {

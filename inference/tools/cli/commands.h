@@ -62,7 +62,7 @@ struct EvaluateOptions {
     std::vector<std::string> inputs;  ///< folders of photos with mattes; of sequences: of frames, videos, test:person
     std::vector<int> sizes;           ///< longest sides of the network's input; empty: the model's own
     std::string model;                ///< a file or a name; empty: the default one
-    std::string engine = "auto";
+    EngineKind engine = EngineKind::automatic;
     bool sequence = false;
     CompositeParams params;  ///< threshold, softness and, of sequences, temporal smoothing
     bool json = false, quiet = false;

@@ -2,7 +2,6 @@
 #include "inference/backends/create_engine.h"
 #include "inference/tools/cli/commands.h"
 
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <new>
@@ -11,6 +10,7 @@
 
 #include "inference/baselines/live/baseline_network.h"
 #include "inference/core/error.h"
+#include "inference/core/stopwatch.h"
 #include "inference/media/image/image_file.h"
 #include "inference/model/default_model.h"
 #include "inference/model/read_model.h"
@@ -22,16 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-class Stopwatch {
-public:
-    [[nodiscard]] double ms() const {
-        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin_).count();
-    }
-
-private:
-    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 /// Before any picture is looked for.
 void checkImplementation(const ImageOptions& options) {

@@ -162,57 +162,57 @@ std::string joined(const Json& list) {
     return all;
 }
 
-void printLine(const std::string& key, const std::string& value) {
-    std::printf("%-11s%s\n", key.c_str(), value.c_str());
+/// `parts` one after the other.
+template <typename... Parts>
+void printLine(const char* key, const Parts&... parts) {
+    std::printf("%-11s%s\n", key, (text(parts) + ...).c_str());
 }
 
 void printCuda(const Json& cuda) {
     if (cuda["runtime"] != "") {
-        const std::string driver = cuda["driver"] == "" ? "none" : text(cuda["driver"]);
-        printLine("CUDA", "runtime " + text(cuda["runtime"]) + ", driver " + driver);
+        const Json driver = cuda["driver"] == "" ? Json("none") : cuda["driver"];
+        printLine("CUDA", "runtime ", cuda["runtime"], ", driver ", driver);
     }
-    if (cuda["unavailable"] != "") printLine("", text(cuda["unavailable"]));
+    if (cuda["unavailable"] != "") printLine("", cuda["unavailable"]);
     int number = 0;
     for (const auto& device : cuda["devices"]) {
-        printLine("Device", std::to_string(number++) + ": " + text(device["name"]) + ", compute capability " +
-                                text(device["computeCapability"]) + ", " + text(device["multiprocessors"]) +
-                                " multiprocessors, " + std::to_string(device["memoryBytes"].get<std::size_t>() >> 20) +
-                                " MiB");
+        printLine("Device", number++, ": ", device["name"], ", compute capability ", device["computeCapability"], ", ",
+                  device["multiprocessors"], " multiprocessors, ", device["memoryBytes"].get<std::size_t>() >> 20,
+                  " MiB");
     }
 }
 
 void printCameras(const Json& cameras) {
-    if (cameras["list"].empty()) printLine("Camera", "none (" + text(cameras["system"]) + ")");
+    if (cameras["list"].empty()) printLine("Camera", "none (", cameras["system"], ")");
     for (const auto& camera : cameras["list"]) {
-        printLine("Camera", text(camera["name"]) + ", " + text(camera["id"]) + " (" + text(cameras["system"]) + ")");
-        for (const auto& mode : camera["modes"]) printLine("", text(mode["name"]));
+        printLine("Camera", camera["name"], ", ", camera["id"], " (", cameras["system"], ")");
+        for (const auto& mode : camera["modes"]) printLine("", mode["name"]);
     }
 }
 
 void printVirtualCamera(const Json& camera) {
-    for (const auto& name : camera["names"]) printLine("Own camera", "“" + text(name) + "” in other programs");
-    if (camera.contains("unavailable")) printLine("Own camera", text(camera["unavailable"]));
+    for (const auto& name : camera["names"]) printLine("Own camera", "“", name, "” in other programs");
+    if (camera.contains("unavailable")) printLine("Own camera", camera["unavailable"]);
 }
 
 void printModel(const Json& model) {
-    if (model.contains("unavailable")) return printLine("Model", text(model["unavailable"]));
-    printLine("Model", text(model["path"]));
-    printLine("", std::to_string(model["bytes"].get<std::size_t>() >> 10) + " KiB, " + text(model["levels"]) +
-                      " levels of " + joined(model["widths"]) + " channels, input " + text(model["longestSide"]) +
-                      " pixels (photos " + text(model["photoSide"]) + "), " + text(model["gflops"]) +
-                      " GFLOP for a square picture");
+    if (model.contains("unavailable")) return printLine("Model", model["unavailable"]);
+    printLine("Model", model["path"]);
+    printLine("", model["bytes"].get<std::size_t>() >> 10, " KiB, ", model["levels"], " levels of ",
+              joined(model["widths"]), " channels, input ", model["longestSide"], " pixels (photos ",
+              model["photoSide"], "), ", model["gflops"], " GFLOP for a square picture");
 }
 
 void printText(const Json& facts) {
     const Json& processor = facts["processor"];
-    printLine("Matte", text(facts["version"]));
-    printLine("libvips", text(facts["libvips"]));
-    printLine("oneDNN", text(facts["onednn"]));
-    printLine("Processor", text(processor["name"]) + ", " + text(processor["threads"]) + " threads, " +
-                               joined(processor["instructionSets"]));
+    printLine("Matte", facts["version"]);
+    printLine("libvips", facts["libvips"]);
+    printLine("oneDNN", facts["onednn"]);
+    printLine("Processor", processor["name"], ", ", processor["threads"], " threads, ",
+              joined(processor["instructionSets"]));
     for (const auto& engine : facts["engines"]) {
         const bool available = engine["available"];
-        printLine("Engine", text(engine["kind"]) + ": " + text(engine[available ? "name" : "unavailable"]));
+        printLine("Engine", engine["kind"], ": ", engine[available ? "name" : "unavailable"]);
         if (available && !engine["warnings"].empty()) printLine("", joined(engine["warnings"]));
     }
     printCuda(facts["cuda"]);

@@ -22,22 +22,22 @@ namespace matte {
 namespace {
 
 const char* const kFooter =
-    "OUT is a file when its extension is png, jpg, jpeg, webp, tif, tiff or bmp, which takes one picture. Otherwise "
-    "it\n"
-    "is a folder, created when missing, for results named NAME-cutout.png (or NAME-matte.png). No file that is read\n"
-    "is ever written over, and a result appears only when it is whole.\n"
-    "\n"
-    "Exit codes:\n"
-    "  0    everything is done\n"
-    "  1    something unexpected happened\n"
-    "  2    the command line makes no sense\n"
-    "  3    a picture or a video can't be read, or the result is not quite what was asked for\n"
-    "  4    a camera or an address can't be had\n"
-    "  5    the model can't be used\n"
-    "  6    the engine asked for can't be used\n"
-    "  7    a result can't be written\n"
-    "  130  interrupted\n"
-    "With several pictures, one that fails doesn't stop the others, and the code is the first failure's.\n";
+    R"(OUT is a file when its extension is png, jpg, jpeg, webp, tif, tiff or bmp, which takes one picture. Otherwise it
+is a folder, created when missing, for results named NAME-cutout.png (or NAME-matte.png). No file that is read
+is ever written over, and a result appears only when it is whole.
+
+Exit codes:
+  0    everything is done
+  1    something unexpected happened
+  2    the command line makes no sense
+  3    a picture or a video can't be read, or the result is not quite what was asked for
+  4    a camera or an address can't be had
+  5    the model can't be used
+  6    the engine asked for can't be used
+  7    a result can't be written
+  130  interrupted
+With several pictures, one that fails doesn't stop the others, and the code is the first failure's.
+)";
 
 /// Ctrl-C, SIGTERM and a terminal that is closed ask the work to stop at the next good point; the second time, the
 /// program ends at once. The signals are blocked in every thread and waited for in one, where anything may be called.

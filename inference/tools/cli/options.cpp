@@ -20,9 +20,13 @@ void addSmoothingOption(CLI::App* app, CompositeParams& params, const std::strin
     app->add_option("--steadiness", params.temporalSmoothing)->group("");
 }
 
-void addEngineChoices(CLI::App* app, EngineOptions& engine) {
-    addChoice(app, "--engine", "What computes: auto, cpu or cuda", engine.kind,
+void addEngineOption(CLI::App* app, EngineKind& kind) {
+    addChoice(app, "--engine", "What computes: auto, cpu or cuda", kind,
               {{"auto", EngineKind::automatic}, {"cpu", EngineKind::cpu}, {"cuda", EngineKind::cuda}});
+}
+
+void addEngineChoices(CLI::App* app, EngineOptions& engine) {
+    addEngineOption(app, engine.kind);
     app->add_option("--device", engine.device, "CUDA: the GPU with this number in matte-cli info; else the fastest")
         ->check(CLI::Range(0, 1023).description(""))
         ->type_name("N");

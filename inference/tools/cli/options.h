@@ -38,6 +38,8 @@ void addChoice(CLI::App* app,
 void addModelOption(CLI::App* app, std::string& model);
 /// --temporal-smoothing, and --steadiness, its former name.
 void addSmoothingOption(CLI::App* app, CompositeParams& params, const std::string& help);
+/// --engine.
+void addEngineOption(CLI::App* app, EngineKind& kind);
 /// --engine, --device and --precision.
 void addEngineChoices(CLI::App* app, EngineOptions& engine);
 

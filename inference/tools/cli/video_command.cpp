@@ -3,7 +3,6 @@
 #include "inference/tools/cli/commands.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -11,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "inference/core/stopwatch.h"
 #include "inference/media/video/video_writer.h"
 #include "inference/model/default_model.h"
 #include "inference/model/read_model.h"
@@ -22,21 +22,14 @@ namespace matte {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 const char* const kFooter =
-    "OUT's extension says what is written: mp4, m4v, mov and mkv hold H.264, webm holds VP9. With --background\n"
-    "transparent it is webm (VP9) or mov (ProRes 4444). Every frame keeps its time, and the video's sound goes along "
-    "as\n"
-    "it is where the form can hold it. OUT appears only when it is finished. When anything of IN or of the "
-    "background\n"
-    "is missing or damaged, a frame got no matte, or another encoder had to be taken, one message says so and the "
-    "exit\n"
-    "code is 3.\n";
-
-double secondsSince(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-}
+    R"(OUT's extension says what is written: mp4, m4v, mov and mkv hold H.264, webm holds VP9. With --background
+transparent it is webm (VP9) or mov (ProRes 4444). Every frame keeps its time, and the video's sound goes along as
+it is where the form can hold it. OUT appears only when it is finished. When anything of IN or of the background
+is missing or damaged, a frame got no matte, or another encoder had to be taken, one message says so and the exit
+code is 3.
+)";
 
 nlohmann::ordered_json countsOf(const Loss& loss) {
     return {{"frames", loss.frames},
@@ -110,17 +103,17 @@ ExitCode runVideoCommand(const VideoOptions& options, std::stop_token stop) {
 
     constexpr int kSteps = 1000;
     ProgressBar bar(kSteps, !options.quiet);
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     const auto progress = [&](std::uint64_t done, double of) {
         if (done % 8 != 1) return;
         const double share = of > 0 ? std::min(1.0, double(done) / of) : 0;
-        const double left = share > 0 ? secondsSince(begin) * (1 - share) / share : 0;
+        const double left = share > 0 ? watch.ms() / 1e3 * (1 - share) / share : 0;
         bar.show(int(share * kSteps), "frame " + std::to_string(done) +
                                           (share > 0 ? ", " + std::to_string(int(std::lround(left))) + " s left" : ""));
     };
     const VideoExportResult result = exportVideo(std::move(engines), job, progress, std::move(stop));
     bar.clear();
-    report(options, result, result.engine, secondsSince(begin));
+    report(options, result, result.engine, watch.ms() / 1e3);
     return result.isWhole() ? kExitOk : kExitInput;
 }
 

@@ -25,21 +25,18 @@ namespace {
 namespace fs = std::filesystem;
 
 const char* const kFooter =
-    "The mattes are those that other commands and the window make, with the same threshold, softness and temporal "
-    "smoothing.\n"
-    "Layout: the true matte of NAME.jpg is NAME.png or NAME-matte.png beside it, grey, as large as the photo, white "
-    "for\n"
-    "the person; that of NAME.png is NAME-matte.png. Folders below DIR are searched too and get lines of their own.\n"
-    "With --sequence the pictures of each folder, in the order of their names, are the frames of one sequence, with "
-    "or\n"
-    "without mattes; a video is one, without; test:person[:WxH] is one, with. Its line: flicker where nothing moves,\n"
-    "dtSSD against the true mattes, the mean error of alpha where the true one moved, to be held against that with\n"
-    "--temporal-smoothing 0, and the share of the frame that is found to be somebody beside the largest person.\n"
-    "\n"
-    "Columns: mean IoU of person and background, IoU of the person, mean absolute and squared difference, gradient "
-    "and\n"
-    "connectivity error (Rhemann et al. 2009, thousands of pixels), F-score of the outline within 2 pixels, share of\n"
-    "pixels with an alpha of .05 to .95, the same away from the true outline, mean IoU of the worst tenth.\n";
+    R"(The mattes are those that other commands and the window make, with the same threshold, softness and temporal smoothing.
+Layout: the true matte of NAME.jpg is NAME.png or NAME-matte.png beside it, grey, as large as the photo, white for
+the person; that of NAME.png is NAME-matte.png. Folders below DIR are searched too and get lines of their own.
+With --sequence the pictures of each folder, in the order of their names, are the frames of one sequence, with or
+without mattes; a video is one, without; test:person[:WxH] is one, with. Its line: flicker where nothing moves,
+dtSSD against the true mattes, the mean error of alpha where the true one moved, to be held against that with
+--temporal-smoothing 0, and the share of the frame that is found to be somebody beside the largest person.
+
+Columns: mean IoU of person and background, IoU of the person, mean absolute and squared difference, gradient and
+connectivity error (Rhemann et al. 2009, thousands of pixels), F-score of the outline within 2 pixels, share of
+pixels with an alpha of .05 to .95, the same away from the true outline, mean IoU of the worst tenth.
+)";
 
 /// One photo, or one sequence: a folder's frames, or those of a video or of the synthetic person.
 struct Work {
@@ -81,7 +78,7 @@ public:
         int done = 0;
         for (const int size : sizes) {
             EngineOptions engineOptions;
-            engineOptions.kind = kind();
+            engineOptions.kind = options_.engine;
             engineOptions.networkLongestSide = size;
             UNet network = loadNetwork(options_.model);
             if (options_.sequence) {
@@ -104,12 +101,6 @@ public:
     }
 
 private:
-    [[nodiscard]] EngineKind kind() const {
-        return options_.engine == "cpu"    ? EngineKind::cpu
-               : options_.engine == "cuda" ? EngineKind::cuda
-                                           : EngineKind::automatic;
-    }
-
     void find(const fs::path& named) {
         const fs::path input = named.has_filename() ? named : named.parent_path();  // without a slash at its end
         std::error_code error;
@@ -244,9 +235,7 @@ CLI::App* addEvaluateCommand(CLI::App& app, EvaluateOptions& options) {
         ->check(CLI::Range(32, 2048).description(""))
         ->type_name("N,N…");
     addModelOption(evaluate, options.model);
-    evaluate->add_option("--engine", options.engine, "What computes: auto, cpu or cuda")
-        ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
-        ->type_name("WHICH");
+    addEngineOption(evaluate, options.engine);
     addEdgeOptions(evaluate, options.params);
     addSmoothingOption(evaluate, options.params, "Sequences: how steady live mattes are kept, 0 to 1");
     evaluate->add_flag("--json", options.json, "Print one JSON object, with every photo's scores");

@@ -10,8 +10,6 @@
 #include "inference/core/thread.h"
 #include "inference/media/capture/pipewire/pipewire_format.h"
 #include "inference/media/virtual_camera/virtual_camera.h"
-#ifdef MATTE_HAVE_PORTAL
-#endif
 
 namespace matte {
 namespace {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <iterator>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -180,20 +181,17 @@ std::unique_ptr<FrameSource> openV4l2Camera(V4l2Calls& calls,
                                             const CaptureSettings& settings,
                                             const std::stop_token& stop) {
     const auto devices = listDevices(calls);
-    std::vector<CameraInfo> cameras;
-    for (const auto& device : devices) {
-        if (device.path == name) cameras.assign(1, device.camera);
+    auto device = std::ranges::find(devices, std::filesystem::path(name), &V4l2Device::path);
+    if (device == devices.end()) {
+        std::vector<CameraInfo> cameras;
+        std::ranges::transform(devices, std::back_inserter(cameras), &V4l2Device::camera);
+        const CameraInfo* camera = findCamera(cameras, name);
+        if (!camera) refuseMissingCamera(name);
+        device = devices.begin() + (camera - cameras.data());
     }
-    const bool byPath = !cameras.empty();
-    if (!byPath) {
-        for (const auto& device : devices) cameras.push_back(device.camera);
-    }
-    const CameraInfo* camera = findCamera(cameras, byPath ? "" : name);
-    if (!camera) refuseMissingCamera(name);
-    const auto device =
-        std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return d.camera.id == camera->id; });
-    if (camera->modes.empty()) throw Error(ErrorCategory::source, v4l2Sentence(camera->name, device->path, -EACCES));
-    return std::make_unique<V4l2Camera>(calls, *device, chosenMode(*camera, settings), settings.memory, stop);
+    const CameraInfo& camera = device->camera;
+    if (camera.modes.empty()) throw Error(ErrorCategory::source, v4l2Sentence(camera.name, device->path, -EACCES));
+    return std::make_unique<V4l2Camera>(calls, *device, chosenMode(camera, settings), settings.memory, stop);
 }
 
 }  // namespace matte
