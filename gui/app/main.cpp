@@ -116,8 +116,10 @@ int run(int argc, char** argv) {
     QGuiApplication::setDesktopFileName(MATTE_APP_ID);
     // Not ours, of which Qt would take some: a file after -- may be called -reverse.
     std::vector<QByteArray> texts;
+    texts.reserve(std::size_t(line.forQt.size()));
     for (const QString& argument : line.forQt) texts.push_back(argument.toLocal8Bit());
     std::vector<char*> forQt;
+    forQt.reserve(texts.size() + 1);
     for (QByteArray& text : texts) forQt.push_back(text.data());
     int count = int(forQt.size());
     forQt.push_back(nullptr);

@@ -23,15 +23,33 @@ struct Row {
     bool (*has)(const Context&) = nullptr;  ///< whether it has something to do; none: always
 };
 
-constexpr auto photo = [](const Context& now) { return now.mode == Mode::photo && now.photo; };
-constexpr auto live = [](const Context& now) { return now.mode == Mode::live; };
-constexpr auto livePicture = [](const Context& now) { return live(now) && now.livePicture; };
-constexpr auto picture = [](const Context& now) { return photo(now) || livePicture(now); };
-constexpr auto detail = [](const Context& now) { return live(now) && now.fineDetail; };
-constexpr auto noVideo = [](const Context& now) { return !now.writesVideo; };
-constexpr auto profiles = [](const Context& now) { return now.profiles; };
-constexpr auto undo = [](const Context& now) { return now.canUndo; };
-constexpr auto redo = [](const Context& now) { return now.canRedo; };
+bool photo(const Context& now) {
+    return now.mode == Mode::photo && now.photo;
+}
+bool live(const Context& now) {
+    return now.mode == Mode::live;
+}
+bool livePicture(const Context& now) {
+    return live(now) && now.livePicture;
+}
+bool picture(const Context& now) {
+    return photo(now) || livePicture(now);
+}
+bool detail(const Context& now) {
+    return live(now) && now.fineDetail;
+}
+bool noVideo(const Context& now) {
+    return !now.writesVideo;
+}
+bool profiles(const Context& now) {
+    return now.profiles;
+}
+bool undo(const Context& now) {
+    return now.canUndo;
+}
+bool redo(const Context& now) {
+    return now.canRedo;
+}
 
 #define MATTE_TR(text) QT_TRANSLATE_NOOP("matte::Actions", text)
 
