@@ -14,7 +14,7 @@ Installs what is missing from the distribution (Debian 12, Ubuntu 24.04), builds
   fuzz        each libFuzzer target for a minute
   format      clang-format
   python      ruff: rules and format of the Python; skipped where it is missing
-  sizes       no file too long
+  sizes       no file too long, no folder too full
 and, when named:
   inputs      the network on the CPU at every input size, with each instruction set that the processor has
   threads     ThreadSanitizer over what has several threads

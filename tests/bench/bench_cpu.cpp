@@ -12,9 +12,9 @@
 #include "inference/matting/composite.h"
 #include "inference/matting/guided_filter.h"
 #include "inference/matting/resample.h"
-#include "tests/support/model_file.h"
-#include "tests/support/one_picture.h"
-#include "tests/support/scene.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/pictures/one_picture.h"
+#include "tests/support/pictures/scene.h"
 
 namespace matte {
 namespace {

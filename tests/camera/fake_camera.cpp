@@ -15,8 +15,8 @@
 
 #include "inference/media/capture/pipewire/pipewire_format.h"
 #include "inference/media/frame_convert.h"
-#include "tests/support/eventually.h"
-#include "tests/support/h264_clip.h"
+#include "tests/support/files/h264_clip.h"
+#include "tests/support/running/eventually.h"
 
 namespace matte::test {
 

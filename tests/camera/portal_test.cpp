@@ -17,9 +17,9 @@
 #include "inference/media/capture/pipewire/pipewire_connection.h"
 #include "inference/media/resuming_source.h"
 #include "tests/camera/fake_camera.h"
-#include "tests/support/eventually.h"
-#include "tests/support/program.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/support/files/scratch_folder.h"
+#include "tests/support/running/eventually.h"
+#include "tests/support/running/program.h"
 
 namespace matte {
 namespace {

@@ -17,8 +17,8 @@
 #include "inference/media/resuming_source.h"
 #include "inference/media/virtual_camera/virtual_camera.h"
 #include "tests/camera/fake_camera.h"
-#include "tests/support/eventually.h"
-#include "tests/support/program.h"
+#include "tests/support/running/eventually.h"
+#include "tests/support/running/program.h"
 
 namespace matte {
 namespace {

@@ -10,7 +10,7 @@
 #include "inference/media/capture/pipewire/pipewire_connection.h"
 #include "inference/media/virtual_camera/camera_picture.h"
 #include "inference/media/virtual_camera/virtual_camera.h"
-#include "tests/support/eventually.h"
+#include "tests/support/running/eventually.h"
 
 namespace matte {
 namespace {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Every file of ours is formatted as .clang-format says (to mend: clang-format-14 -i FILE), and no test sleeps: it waits
-# for what it waits for (tests/support/eventually.h, gate.h, paced.h). Where a sleep is what is played, such as a
+# for what it waits for (tests/support/running: eventually.h, gate.h, paced.h). Where a sleep is what is played, such as a
 # camera's rate, its line says so: `// paces`.
 . "$(dirname "$0")/check.sh"
 mapfile -t files < <(git ls-files '*.h' '*.cpp' '*.cu' '*.cuh')

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# No file over 500 lines, no kernel file over 800. Functions over 80 lines are refused by clang-tidy.
+# No file over 500 lines, no kernel file over 800, no folder with more than 40 files of code. Functions over 80 lines are
+# refused by clang-tidy.
 . "$(dirname "$0")/check.sh"
 check() { # check LIMIT PATTERN...
     local limit=$1 long
@@ -14,4 +15,6 @@ check() { # check LIMIT PATTERN...
 }
 check 500 '*.h' '*.cpp' '*.py' '*.sh' '*CMakeLists.txt' '*.cmake'
 check 800 '*.cu' '*.cuh'
+crowded=$(git ls-files '*.h' '*.cpp' '*.cu' '*.cuh' '*.py' '*.sh' | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 40 { print "    FAILED: " $2 " has " $1 " files, and may have 40" }')
+if [ -n "$crowded" ]; then echo "$crowded" && count failed; else count passed; fi
 closeCheck

@@ -22,7 +22,7 @@ kernels=(inference/baselines/*/*.cu inference/cuda/conv/{conv_mma,conv_sm90,conv
 hosts=(inference/baselines/*.cpp inference/baselines/{cpu,gpu,lab,ops}/*.cpp inference/core/{image,machine_rates,parallel}.cpp inference/tools/bench/lab_command.cpp
   inference/cpu/processor_rates.cpp inference/cuda/cuda_network.cpp inference/cuda/conv/{conv,conv_pack,conv_config,conv_sm90_config,conv_sm90_launch}.cpp
   inference/cuda/device/devices.cpp inference/model/{unet,safetensors,layer_cost,known_answer,default_model}.cpp
-  tests/support/{oracle,baseline_case,model_file}.cpp tests/unit/baselines/{baselines,baseline_bottleneck,baseline_operations,baseline_single}_test.cpp tests/gpu/check_baselines.cpp)
+  tests/support/{pictures/oracle,engines/baseline_case,files/model_file}.cpp tests/unit/baselines/{baselines,baseline_bottleneck,baseline_operations,baseline_single}_test.cpp tests/gpu/check_baselines.cpp)
 absent='/(cpu_onednn|gpu_absent)\.cpp$' # what this build goes without
 
 build() {

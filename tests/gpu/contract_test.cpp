@@ -6,8 +6,8 @@
 #include "tests/gpu/engine_case.h"
 #include "tests/gpu/live_case.h"
 #include "tests/gpu/network_case.h"
-#include "tests/support/live_contract.h"
-#include "tests/support/photo_contract.h"
+#include "tests/support/engines/live_contract.h"
+#include "tests/support/engines/photo_contract.h"
 
 namespace matte::test {
 namespace {

@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "tests/gpu/reference_conv.h"
-#include "tests/support/oracle.h"
+#include "tests/support/pictures/oracle.h"
 
 namespace matte::test {
 namespace {

@@ -9,7 +9,7 @@
 #include "inference/matting/resample.h"
 #include "inference/matting/two_pass_refinement.h"
 #include "tests/gpu/pixel_case.h"
-#include "tests/support/one_picture.h"
+#include "tests/support/pictures/one_picture.h"
 
 namespace matte::test {
 namespace {

@@ -11,7 +11,7 @@
 #include "tests/gpu/gpu_case.h"
 #include "tests/gpu/live_case.h"
 #include "tests/gpu/pixel_case.h"
-#include "tests/support/far_person.h"
+#include "tests/support/pictures/far_person.h"
 
 namespace matte::test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "tests/gpu/network_case.h"
 #include "tests/gpu/pixel_case.h"
-#include "tests/support/model_file.h"
+#include "tests/support/files/model_file.h"
 
 namespace matte::test {
 

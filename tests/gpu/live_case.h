@@ -8,7 +8,7 @@
 
 #include "inference/cuda/cuda_engine.h"
 #include "tests/gpu/gpu_case.h"
-#include "tests/support/same_bytes.h"
+#include "tests/support/pictures/same_bytes.h"
 
 namespace matte::test {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "tests/support/model_file.h"
+#include "tests/support/files/model_file.h"
 
 namespace matte::test {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "inference/cuda/cuda_network.h"
-#include "tests/support/oracle.h"
+#include "tests/support/pictures/oracle.h"
 
 namespace matte::test {
 

@@ -11,7 +11,7 @@
 #include "inference/matting/resample.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/gpu/pixel_case.h"
-#include "tests/support/one_picture.h"
+#include "tests/support/pictures/one_picture.h"
 
 namespace matte::test {
 namespace {

@@ -38,7 +38,7 @@ compile() {
   [ "$sm" = 90 ] || absent='_sm90(_launch\.cpp|\.cu)$' other=90
   local sources=(inference/cuda/*/*.cu inference/cuda/*.cpp inference/cuda/*/*.cpp inference/engine/*.cpp inference/matting/*.cpp
     inference/core/{atomic_file,composite_params,frame_pool,image,parallel,synthetic_person}.cpp
-    inference/model/{known_answer,layer_cost,safetensors,unet}.cpp tests/gpu/*_case.cpp tests/gpu/reference_conv.cu tests/support/{model_file,oracle}.cpp)
+    inference/model/{known_answer,layer_cost,safetensors,unet}.cpp tests/gpu/*_case.cpp tests/gpu/reference_conv.cu tests/support/{files/model_file,pictures/oracle}.cpp)
   for source in inference/cpu/*.cpp; do grep -q dnnl "$source" || sources+=("$source"); done
   for source in "${sources[@]}"; do
     [[ $source =~ $absent ]] && continue
@@ -49,14 +49,14 @@ compile() {
       *) jobs+=("g++ ${host[*]} -c $source -o $(object "$source")") ;;
     esac
   done
-  local mains=(tests/gpu/*_test.cpp tests/support/*_contract.cpp tests/gpu/gpu_main.cpp tests/bench/{gpu_network,gpu_conv,gpu_pixels}.cpp)
+  local mains=(tests/gpu/*_test.cpp tests/support/engines/*_contract.cpp tests/gpu/gpu_main.cpp tests/bench/{gpu_network,gpu_conv,gpu_pixels}.cpp)
   for source in "${mains[@]}"; do jobs+=("g++ ${host[*]} -c $source -o $(object "$source")"); done
   jobs+=("g++ -std=c++20 -O2 -I$gtest -I$gtest/include -c $gtest/src/gtest-all.cc -o $folder/gtest.o")
   jobs+=("$nvcc ${device[*]} -gencode=arch=compute_$other,code=sm_$other -c inference/cuda/device/probe.cu -o $folder/probe_other.o")
   printf '%s\n' "${jobs[@]}" | xargs -P "${JOBS:-$(nproc)}" -d '\n' -I{} sh -c '{}' || return 1
   rm -f "$folder/library.a" && ar rcs "$folder/library.a" "${library[@]}" || return 1
   local link=("$nvcc" -Xcompiler -fopenmp) tests=()
-  for source in tests/gpu/*_test.cpp tests/support/*_contract.cpp; do [ "$source" = tests/gpu/architecture_test.cpp ] || tests+=("$(object "$source")"); done
+  for source in tests/gpu/*_test.cpp tests/support/engines/*_contract.cpp; do [ "$source" = tests/gpu/architecture_test.cpp ] || tests+=("$(object "$source")"); done
   "${link[@]}" -o "$folder/matte_gpu_tests" "${tests[@]}" "$(object tests/gpu/gpu_main.cpp)" "$folder"/{gtest.o,library.a} &&
     "${link[@]}" -o "$folder/matte_gpu_architecture_tests" "$(object tests/gpu/architecture_test.cpp)" "$(object tests/gpu/gpu_main.cpp)" \
       "$folder"/{probe_other.o,gtest.o,library.a} || return 1

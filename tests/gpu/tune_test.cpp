@@ -9,7 +9,7 @@
 #include "inference/cuda/conv/conv_tune.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/gpu/network_case.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/support/files/scratch_folder.h"
 
 namespace matte::test {
 namespace {

@@ -14,7 +14,7 @@
 #include "gui/photo/document.h"
 #include "gui/window/view_transform.h"
 #include "tests/gui/groups.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/support/files/scratch_folder.h"
 
 namespace matte::test {
 

@@ -18,7 +18,7 @@
 #include "inference/model/default_model.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/live_fixture.h"
-#include "tests/support/known_room.h"
+#include "tests/support/pictures/known_room.h"
 
 namespace matte::test {
 namespace {

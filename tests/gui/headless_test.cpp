@@ -19,7 +19,7 @@
 #include "inference/core/error.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/live_fixture.h"
-#include "tests/support/eventually.h"
+#include "tests/support/running/eventually.h"
 
 namespace matte::test {
 namespace {

@@ -23,7 +23,7 @@
 #include "inference/core/error.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/window_fixture.h"
-#include "tests/support/model_file.h"
+#include "tests/support/files/model_file.h"
 
 namespace matte::test {
 namespace {

@@ -26,7 +26,7 @@
 #include "inference/model/safetensors.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/window_fixture.h"
-#include "tests/support/known_room.h"
+#include "tests/support/pictures/known_room.h"
 
 namespace matte::test {
 namespace {

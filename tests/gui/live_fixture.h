@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tests/gui/window_fixture.h"
-#include "tests/support/scripted_live.h"
+#include "tests/support/engines/scripted_live.h"
 
 namespace matte::test {
 

@@ -10,9 +10,9 @@
 
 #include "inference/core/exit_code.h"
 #include "tests/gui/groups.h"
-#include "tests/support/model_file.h"
-#include "tests/support/program.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/files/scratch_folder.h"
+#include "tests/support/running/program.h"
 
 namespace matte::test {
 namespace {

@@ -18,7 +18,7 @@
 
 #include <unistd.h>
 
-#include "tests/support/known_room.h"
+#include "tests/support/pictures/known_room.h"
 
 namespace matte::test {
 namespace {

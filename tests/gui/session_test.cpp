@@ -7,7 +7,7 @@
 #include "inference/media/image/image_file.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/window_fixture.h"
-#include "tests/support/fake_engine.h"
+#include "tests/support/engines/fake_engine.h"
 
 namespace matte::test {
 namespace {

@@ -17,7 +17,7 @@
 #include "inference/media/video/video_reader.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/window_fixture.h"
-#include "tests/support/video_file.h"
+#include "tests/support/files/video_file.h"
 
 namespace matte::test {
 namespace {

@@ -17,7 +17,7 @@
 #include "gui/window/canvas.h"
 #include "tests/gui/groups.h"
 #include "tests/gui/live_fixture.h"
-#include "tests/support/video_file.h"
+#include "tests/support/files/video_file.h"
 
 namespace matte::test {
 namespace {

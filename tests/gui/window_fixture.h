@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "gui/window/main_window.h"
-#include "tests/support/fake_engine.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/support/engines/fake_engine.h"
+#include "tests/support/files/scratch_folder.h"
 
 namespace matte::test {
 

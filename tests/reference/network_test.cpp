@@ -13,8 +13,8 @@
 #include "inference/core/parallel.h"
 #include "inference/cpu/cpu_network.h"
 #include "inference/model/unet.h"
-#include "tests/support/model_file.h"
-#include "tests/support/oracle.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/pictures/oracle.h"
 
 namespace matte {
 namespace {

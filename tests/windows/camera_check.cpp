@@ -15,7 +15,7 @@
 #include "inference/media/capture/camera_list.h"
 #include "inference/media/capture/media_foundation/media_foundation_device.h"
 #include "inference/media/image/jpeg_decoder.h"
-#include "tests/support/eventually.h"
+#include "tests/support/running/eventually.h"
 #include "tests/windows/fake_camera.h"
 
 namespace matte {

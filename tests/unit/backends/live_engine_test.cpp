@@ -4,7 +4,7 @@
 
 #include "inference/backends/create_engine.h"
 #include "inference/model/default_model.h"
-#include "tests/support/scene.h"
+#include "tests/support/pictures/scene.h"
 
 namespace matte {
 namespace {

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "inference/baselines/implementation.h"
-#include "tests/support/model_file.h"
-#include "tests/support/oracle.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/pictures/oracle.h"
 
 namespace matte::baselines {
 namespace {

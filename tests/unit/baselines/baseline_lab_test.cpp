@@ -9,9 +9,9 @@
 #include "inference/baselines/lab/lab_measure.h"
 #include "inference/core/exit_code.h"
 #include "inference/cuda/device/devices.h"
-#include "tests/support/model_file.h"
-#include "tests/support/program.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/files/scratch_folder.h"
+#include "tests/support/running/program.h"
 
 namespace matte::baselines {
 namespace {

@@ -8,7 +8,7 @@
 #include "inference/baselines/ops/digits.h"
 #include "inference/core/error.h"
 #include "inference/cuda/device/devices.h"
-#include "tests/support/oracle.h"
+#include "tests/support/pictures/oracle.h"
 
 namespace matte::baselines {
 namespace {

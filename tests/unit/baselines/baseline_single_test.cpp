@@ -7,7 +7,7 @@
 #include "inference/baselines/baselines.h"
 #include "inference/baselines/memory.h"
 #include "inference/cuda/device/devices.h"
-#include "tests/support/oracle.h"
+#include "tests/support/pictures/oracle.h"
 
 namespace matte::baselines {
 namespace {

@@ -9,8 +9,8 @@
 #include "inference/baselines/baselines.h"
 #include "inference/baselines/memory.h"
 #include "inference/core/error.h"
-#include "tests/support/baseline_case.h"
-#include "tests/support/oracle.h"
+#include "tests/support/engines/baseline_case.h"
+#include "tests/support/pictures/oracle.h"
 
 namespace matte::baselines {
 

@@ -11,10 +11,10 @@
 #include "inference/backends/create_engine.h"
 #include "inference/baselines/live/baseline_selector.h"
 #include "inference/core/error.h"
-#include "tests/support/gate.h"
-#include "tests/support/model_file.h"
-#include "tests/support/scene.h"
-#include "tests/support/scripted_live.h"
+#include "tests/support/engines/scripted_live.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/pictures/scene.h"
+#include "tests/support/running/gate.h"
 
 namespace matte::baselines {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "inference/baselines/live/implementation_switch.h"
-#include "tests/support/model_file.h"
+#include "tests/support/files/model_file.h"
 
 namespace matte::baselines {
 namespace {

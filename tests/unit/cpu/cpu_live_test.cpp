@@ -9,8 +9,8 @@
 #include "inference/core/synthetic_person.h"
 #include "inference/engine/engine.h"
 #include "inference/media/frame_convert.h"
-#include "tests/support/cpu_engine.h"
-#include "tests/support/model_file.h"
+#include "tests/support/engines/cpu_engine.h"
+#include "tests/support/files/model_file.h"
 
 namespace matte {
 namespace {

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "tests/support/scratch_folder.h"
+#include "tests/support/files/scratch_folder.h"
 
 namespace matte {
 namespace {

@@ -7,14 +7,14 @@
 #include "inference/baselines/live/baseline_engine.h"
 #include "inference/baselines/live/baseline_network.h"
 #include "inference/engine/failover_photo_engine.h"
-#include "tests/support/cpu_engine.h"
-#include "tests/support/device_engine.h"
-#include "tests/support/fake_engine.h"
-#include "tests/support/known_room.h"
-#include "tests/support/live_contract.h"
-#include "tests/support/model_file.h"
-#include "tests/support/photo_contract.h"
-#include "tests/support/scripted_live.h"
+#include "tests/support/engines/cpu_engine.h"
+#include "tests/support/engines/device_engine.h"
+#include "tests/support/engines/fake_engine.h"
+#include "tests/support/engines/live_contract.h"
+#include "tests/support/engines/photo_contract.h"
+#include "tests/support/engines/scripted_live.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/pictures/known_room.h"
 
 namespace matte::test {
 namespace {

@@ -7,9 +7,9 @@
 #include "inference/backends/create_engine.h"
 #include "inference/core/error.h"
 #include "inference/engine/engine.h"
-#include "tests/support/cpu_engine.h"
-#include "tests/support/model_file.h"
-#include "tests/support/scene.h"
+#include "tests/support/engines/cpu_engine.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/pictures/scene.h"
 
 namespace matte {
 namespace {

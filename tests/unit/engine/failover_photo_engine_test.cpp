@@ -7,7 +7,7 @@
 
 #include "inference/core/error.h"
 #include "inference/engine/failover_photo_engine.h"
-#include "tests/support/device_engine.h"
+#include "tests/support/engines/device_engine.h"
 
 namespace matte {
 namespace {

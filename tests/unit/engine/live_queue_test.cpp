@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "inference/core/error.h"
-#include "tests/support/device_engine.h"
+#include "tests/support/engines/device_engine.h"
 
 namespace matte {
 namespace {

@@ -10,10 +10,10 @@
 #include "inference/cpu/cpu_engine.h"
 #include "inference/engine/self_test.h"
 #include "inference/model/read_model.h"
-#include "tests/support/model_file.h"
-#include "tests/support/painted_network.h"
-#include "tests/support/program.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/support/engines/painted_network.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/files/scratch_folder.h"
+#include "tests/support/running/program.h"
 
 namespace matte {
 namespace {

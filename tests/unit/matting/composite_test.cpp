@@ -12,8 +12,8 @@
 #include "inference/matting/resample.h"
 #include "inference/matting/transfer.h"
 #include "inference/matting/trimap.h"
-#include "tests/support/one_picture.h"
-#include "tests/support/scene.h"
+#include "tests/support/pictures/one_picture.h"
+#include "tests/support/pictures/scene.h"
 
 namespace matte {
 namespace {

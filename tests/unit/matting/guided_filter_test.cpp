@@ -7,8 +7,8 @@
 #include "inference/matting/box_filter.h"
 #include "inference/matting/guided_filter.h"
 #include "inference/matting/resample.h"
-#include "tests/support/one_picture.h"
-#include "tests/support/scene.h"
+#include "tests/support/pictures/one_picture.h"
+#include "tests/support/pictures/scene.h"
 
 namespace matte {
 namespace {

@@ -8,7 +8,7 @@
 #include "inference/core/synthetic_person.h"
 #include "inference/cpu/cpu_engine.h"
 #include "inference/matting/matte_guard.h"
-#include "tests/support/painted_network.h"
+#include "tests/support/engines/painted_network.h"
 
 namespace matte {
 namespace {

@@ -7,7 +7,7 @@
 #include "inference/matting/resample.h"
 #include "inference/matting/source_rows.h"
 #include "inference/media/frame_convert.h"
-#include "tests/support/scene.h"
+#include "tests/support/pictures/scene.h"
 
 namespace matte {
 namespace {

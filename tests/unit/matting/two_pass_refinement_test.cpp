@@ -14,8 +14,8 @@
 #include "inference/backends/create_engine.h"
 #include "inference/cpu/cpu_engine.h"
 #include "inference/matting/two_pass_refinement.h"
-#include "tests/support/far_person.h"
-#include "tests/support/painted_network.h"
+#include "tests/support/engines/painted_network.h"
+#include "tests/support/pictures/far_person.h"
 
 namespace matte {
 namespace {

@@ -12,8 +12,8 @@
 #include "inference/core/error.h"
 #include "inference/media/frame_source.h"
 #include "inference/pipeline/pipeline.h"
-#include "tests/support/eventually.h"
-#include "tests/support/scripted_live.h"
+#include "tests/support/engines/scripted_live.h"
+#include "tests/support/running/eventually.h"
 
 namespace matte {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "inference/core/error.h"
 #include "inference/media/resuming_source.h"
-#include "tests/support/paced.h"
+#include "tests/support/running/paced.h"
 
 namespace matte {
 namespace {

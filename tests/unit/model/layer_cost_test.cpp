@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "inference/model/layer_cost.h"
-#include "tests/support/model_file.h"
+#include "tests/support/files/model_file.h"
 
 namespace matte {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "inference/core/sha256.h"
 #include "inference/model/read_model.h"
-#include "tests/support/model_file.h"
-#include "tests/support/program.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/files/scratch_folder.h"
+#include "tests/support/running/program.h"
 
 namespace matte {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "inference/core/error.h"
 #include "inference/model/safetensors.h"
-#include "tests/support/model_file.h"
+#include "tests/support/files/model_file.h"
 
 namespace matte {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "inference/core/error.h"
 #include "inference/model/unet.h"
-#include "tests/support/model_file.h"
-#include "tests/support/oracle.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/pictures/oracle.h"
 
 namespace matte {
 namespace {

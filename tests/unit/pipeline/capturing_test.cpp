@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "inference/pipeline/pipeline.h"
-#include "tests/support/eventually.h"
-#include "tests/support/scripted_live.h"
+#include "tests/support/engines/scripted_live.h"
+#include "tests/support/running/eventually.h"
 
 namespace matte {
 namespace {

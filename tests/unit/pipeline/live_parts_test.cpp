@@ -18,7 +18,7 @@
 #include "inference/pipeline/privacy_placeholder.h"
 #include "inference/pipeline/statistics.h"
 #include "inference/pipeline/trace.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/support/files/scratch_folder.h"
 
 namespace matte {
 namespace {

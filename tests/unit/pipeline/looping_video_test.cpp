@@ -11,10 +11,10 @@
 #include <gtest/gtest.h>
 
 #include "inference/pipeline/looping_video.h"
-#include "tests/support/eventually.h"
-#include "tests/support/model_file.h"
-#include "tests/support/scratch_folder.h"
-#include "tests/support/video_file.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/files/scratch_folder.h"
+#include "tests/support/files/video_file.h"
+#include "tests/support/running/eventually.h"
 
 namespace matte {
 namespace {

@@ -8,11 +8,11 @@
 
 #include "inference/core/parallel.h"
 #include "inference/pipeline/pipeline.h"
-#include "tests/support/cpu_engine.h"
-#include "tests/support/eventually.h"
-#include "tests/support/scratch_folder.h"
-#include "tests/support/scripted_live.h"
-#include "tests/support/video_file.h"
+#include "tests/support/engines/cpu_engine.h"
+#include "tests/support/engines/scripted_live.h"
+#include "tests/support/files/scratch_folder.h"
+#include "tests/support/files/video_file.h"
+#include "tests/support/running/eventually.h"
 
 namespace matte {
 namespace {

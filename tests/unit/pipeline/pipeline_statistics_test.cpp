@@ -6,8 +6,8 @@
 #include <optional>
 #include <sstream>
 
-#include "tests/support/live_pipeline.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/support/engines/live_pipeline.h"
+#include "tests/support/files/scratch_folder.h"
 
 namespace matte {
 namespace {

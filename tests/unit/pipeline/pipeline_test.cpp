@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The live pipeline: what reaches the screen, and what does when something fails.
 
-#include "tests/support/live_pipeline.h"
+#include "tests/support/engines/live_pipeline.h"
 
 namespace matte {
 namespace {

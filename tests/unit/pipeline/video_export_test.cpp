@@ -13,9 +13,9 @@
 #include "inference/media/background_file.h"
 #include "inference/media/video/video_reader.h"
 #include "inference/pipeline/video_export.h"
-#include "tests/support/cpu_engine.h"
-#include "tests/support/scratch_folder.h"
-#include "tests/support/video_file.h"
+#include "tests/support/engines/cpu_engine.h"
+#include "tests/support/files/scratch_folder.h"
+#include "tests/support/files/video_file.h"
 
 namespace matte {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "inference/core/exit_code.h"
 #include "inference/tools/bench/bench.h"
-#include "tests/support/model_file.h"
-#include "tests/support/program.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/files/scratch_folder.h"
+#include "tests/support/running/program.h"
 
 namespace matte {
 namespace {

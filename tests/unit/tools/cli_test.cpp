@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "inference/media/image/image_file.h"
-#include "tests/support/eventually.h"
-#include "tests/support/model_file.h"
-#include "tests/support/picture_file.h"
-#include "tests/support/program.h"
-#include "tests/support/scratch_folder.h"
-#include "tests/support/video_file.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/files/picture_file.h"
+#include "tests/support/files/scratch_folder.h"
+#include "tests/support/files/video_file.h"
+#include "tests/support/running/eventually.h"
+#include "tests/support/running/program.h"
 
 namespace matte {
 namespace {

@@ -6,10 +6,10 @@
 #include "inference/media/image/image_file.h"
 #include "inference/tools/evaluate/matte_metrics.h"
 #include "inference/tools/evaluate/matte_pairs.h"
-#include "tests/support/model_file.h"
-#include "tests/support/program.h"
-#include "tests/support/scene.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/files/scratch_folder.h"
+#include "tests/support/pictures/scene.h"
+#include "tests/support/running/program.h"
 
 namespace matte {
 namespace {

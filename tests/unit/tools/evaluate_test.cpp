@@ -8,10 +8,10 @@
 #include "inference/media/image/image_file.h"
 #include "inference/tools/evaluate/matte_pairs.h"
 #include "inference/tools/evaluate/sequence_metrics.h"
-#include "tests/support/model_file.h"
-#include "tests/support/picture_file.h"
-#include "tests/support/scene.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/files/picture_file.h"
+#include "tests/support/files/scratch_folder.h"
+#include "tests/support/pictures/scene.h"
 
 namespace matte {
 namespace {

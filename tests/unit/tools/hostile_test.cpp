@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "tests/support/absurd_picture.h"
-#include "tests/support/model_file.h"
-#include "tests/support/picture_file.h"
-#include "tests/support/program.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/support/files/absurd_picture.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/files/picture_file.h"
+#include "tests/support/files/scratch_folder.h"
+#include "tests/support/running/program.h"
 
 namespace matte {
 namespace {

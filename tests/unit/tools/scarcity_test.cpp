@@ -7,11 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "inference/core/exit_code.h"
-#include "tests/support/model_file.h"
-#include "tests/support/picture_file.h"
-#include "tests/support/program.h"
-#include "tests/support/scratch_folder.h"
-#include "tests/support/video_file.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/files/picture_file.h"
+#include "tests/support/files/scratch_folder.h"
+#include "tests/support/files/video_file.h"
+#include "tests/support/running/program.h"
 
 namespace matte {
 namespace {

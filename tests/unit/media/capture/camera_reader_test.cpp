@@ -11,9 +11,9 @@
 #include "inference/core/error.h"
 #include "inference/media/capture/camera_reader.h"
 #include "inference/media/frame_convert.h"
-#include "tests/support/model_file.h"
-#include "tests/support/paced.h"
-#include "tests/support/picture_file.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/files/picture_file.h"
+#include "tests/support/running/paced.h"
 
 namespace matte {
 namespace {

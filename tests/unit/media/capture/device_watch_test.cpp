@@ -7,7 +7,7 @@
 
 #include "inference/core/error.h"
 #include "inference/media/capture/device_watch.h"
-#include "tests/support/eventually.h"
+#include "tests/support/running/eventually.h"
 
 namespace matte {
 namespace {

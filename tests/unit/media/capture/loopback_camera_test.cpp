@@ -13,7 +13,7 @@
 #include "inference/core/error.h"
 #include "inference/media/capture/v4l2/v4l2_device.h"
 #include "inference/media/virtual_camera/virtual_camera.h"
-#include "tests/support/eventually.h"
+#include "tests/support/running/eventually.h"
 
 namespace matte {
 namespace {

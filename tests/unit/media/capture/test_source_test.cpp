@@ -12,7 +12,7 @@
 #include "inference/core/pixel_math.h"
 #include "inference/media/frame_convert.h"
 #include "inference/media/synthetic/test_source.h"
-#include "tests/support/eventually.h"
+#include "tests/support/running/eventually.h"
 
 namespace matte {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "inference/core/error.h"
 #include "inference/media/capture/v4l2/v4l2_device.h"
-#include "tests/support/picture_file.h"
+#include "tests/support/files/picture_file.h"
 
 namespace matte {
 namespace {

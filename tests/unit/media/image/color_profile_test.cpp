@@ -10,7 +10,7 @@
 #include <lcms2.h>
 
 #include "inference/media/image/image_file.h"
-#include "tests/support/picture_file.h"
+#include "tests/support/files/picture_file.h"
 
 namespace matte {
 namespace {

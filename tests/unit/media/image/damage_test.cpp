@@ -12,10 +12,10 @@
 #include "inference/core/error.h"
 #include "inference/media/image/image_file.h"
 #include "inference/model/unet.h"
-#include "tests/support/absurd_picture.h"
-#include "tests/support/model_file.h"
-#include "tests/support/picture_file.h"
-#include "tests/support/tiff_directory.h"
+#include "tests/support/files/absurd_picture.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/files/picture_file.h"
+#include "tests/support/files/tiff_directory.h"
 
 namespace matte {
 namespace {

@@ -10,8 +10,8 @@
 #include "inference/media/image/decode_budget.h"
 #include "inference/media/image/image_file.h"
 #include "inference/media/image/picture_decoder.h"
-#include "tests/support/absurd_picture.h"
-#include "tests/support/picture_file.h"
+#include "tests/support/files/absurd_picture.h"
+#include "tests/support/files/picture_file.h"
 
 namespace matte {
 namespace {

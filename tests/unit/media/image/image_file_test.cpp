@@ -8,9 +8,9 @@
 
 #include "inference/core/error.h"
 #include "inference/media/image/image_file.h"
-#include "tests/support/model_file.h"
-#include "tests/support/picture_file.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/files/picture_file.h"
+#include "tests/support/files/scratch_folder.h"
 
 namespace matte {
 namespace {

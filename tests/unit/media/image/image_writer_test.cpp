@@ -16,9 +16,9 @@
 #include "inference/core/error.h"
 #include "inference/media/image/bytes.h"
 #include "inference/media/image/image_file.h"
-#include "tests/support/model_file.h"
-#include "tests/support/scratch_folder.h"
-#include "tests/support/tiff_directory.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/files/scratch_folder.h"
+#include "tests/support/files/tiff_directory.h"
 
 namespace matte {
 namespace {

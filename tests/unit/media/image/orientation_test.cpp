@@ -4,7 +4,7 @@
 
 #include "inference/core/error.h"
 #include "inference/media/image/image_file.h"
-#include "tests/support/picture_file.h"
+#include "tests/support/files/picture_file.h"
 
 namespace matte {
 namespace {

@@ -10,9 +10,9 @@
 #include "inference/core/error.h"
 #include "inference/media/capture/camera_reader.h"
 #include "inference/media/video/h264_decoder.h"
-#include "tests/support/eventually.h"
-#include "tests/support/h264_clip.h"
-#include "tests/support/paced.h"
+#include "tests/support/files/h264_clip.h"
+#include "tests/support/running/eventually.h"
+#include "tests/support/running/paced.h"
 
 namespace matte {
 namespace {

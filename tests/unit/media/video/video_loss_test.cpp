@@ -13,10 +13,10 @@
 #include "inference/media/video/video_reader.h"
 #include "inference/media/video/video_source.h"
 #include "inference/media/video/video_writer.h"
-#include "tests/support/faulty_ffmpeg.h"
-#include "tests/support/model_file.h"
-#include "tests/support/scratch_folder.h"
-#include "tests/support/video_file.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/files/scratch_folder.h"
+#include "tests/support/files/video_file.h"
+#include "tests/support/running/faulty_ffmpeg.h"
 
 namespace matte {
 namespace {

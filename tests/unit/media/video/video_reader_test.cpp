@@ -19,9 +19,9 @@ extern "C" {
 #include "inference/media/video/video_reader.h"
 #include "inference/media/video/video_source.h"
 #include "inference/media/video/video_writer.h"
-#include "tests/support/model_file.h"
-#include "tests/support/scratch_folder.h"
-#include "tests/support/video_file.h"
+#include "tests/support/files/model_file.h"
+#include "tests/support/files/scratch_folder.h"
+#include "tests/support/files/video_file.h"
 
 namespace matte {
 namespace {

@@ -16,9 +16,9 @@
 #include "inference/media/frame_source.h"
 #include "inference/media/image/image_file.h"
 #include "inference/media/video/video_source.h"
-#include "tests/support/eventually.h"
-#include "tests/support/scratch_folder.h"
-#include "tests/support/server.h"
+#include "tests/support/files/scratch_folder.h"
+#include "tests/support/running/eventually.h"
+#include "tests/support/running/server.h"
 
 namespace matte {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "inference/cpu/cpu_engine.h"
-#include "tests/support/model_file.h"
+#include "tests/support/files/model_file.h"
 
 namespace matte::test {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/baseline_case.h"
+#include "tests/support/engines/baseline_case.h"
 
-#include "tests/support/oracle.h"
+#include "tests/support/pictures/oracle.h"
 
 namespace matte::test {
 namespace {

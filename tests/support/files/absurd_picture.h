@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "tests/support/picture_file.h"
+#include "tests/support/files/picture_file.h"
 
 namespace matte::test {
 

@@ -8,8 +8,8 @@
 
 #include "inference/core/error.h"
 #include "inference/pipeline/pipeline.h"
-#include "tests/support/eventually.h"
-#include "tests/support/scripted_live.h"
+#include "tests/support/engines/scripted_live.h"
+#include "tests/support/running/eventually.h"
 
 namespace matte::test {
 

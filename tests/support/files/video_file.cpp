@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/video_file.h"
+#include "tests/support/files/video_file.h"
 
 #include <cmath>
 #include <cstdlib>

@@ -12,7 +12,7 @@
 
 #include "inference/engine/engine.h"
 #include "inference/media/frame_source.h"
-#include "tests/support/gate.h"
+#include "tests/support/running/gate.h"
 
 namespace matte::test {
 

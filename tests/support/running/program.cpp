@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/program.h"
+#include "tests/support/running/program.h"
 
 #include <csignal>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/tiff_directory.h"
+#include "tests/support/files/tiff_directory.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/live_contract.h"
+#include "tests/support/engines/live_contract.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "tests/support/same_bytes.h"
+#include "tests/support/pictures/same_bytes.h"
 
 namespace matte::test {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/picture_file.h"
+#include "tests/support/files/picture_file.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include <opencv2/imgcodecs.hpp>
 
-#include "tests/support/tiff_directory.h"
+#include "tests/support/files/tiff_directory.h"
 
 namespace matte::test {
 namespace {

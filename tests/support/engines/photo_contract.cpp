@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/photo_contract.h"
+#include "tests/support/engines/photo_contract.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "inference/core/synthetic_person.h"
-#include "tests/support/same_bytes.h"
+#include "tests/support/pictures/same_bytes.h"
 
 namespace matte::test {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/absurd_picture.h"
+#include "tests/support/files/absurd_picture.h"
 
 namespace matte::test {
 namespace {

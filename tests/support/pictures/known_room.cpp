@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/known_room.h"
+#include "tests/support/pictures/known_room.h"
 
 #include <algorithm>
 #include <deque>

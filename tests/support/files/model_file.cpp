@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/model_file.h"
+#include "tests/support/files/model_file.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/faulty_ffmpeg.h"
+#include "tests/support/running/faulty_ffmpeg.h"
 
 #include <algorithm>
 #include <cstdint>

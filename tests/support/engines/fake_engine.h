@@ -12,7 +12,7 @@
 #include <string>
 
 #include "inference/engine/engine.h"
-#include "tests/support/gate.h"
+#include "tests/support/running/gate.h"
 
 namespace matte::test {
 

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "inference/cpu/host_network.h"
-#include "tests/support/model_file.h"
+#include "tests/support/files/model_file.h"
 
 namespace matte::test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/scripted_live.h"
+#include "tests/support/engines/scripted_live.h"
 
 #include <algorithm>
 #include <chrono>

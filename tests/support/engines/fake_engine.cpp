@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/fake_engine.h"
+#include "tests/support/engines/fake_engine.h"
 
 #include <utility>
 

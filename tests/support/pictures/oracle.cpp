@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/oracle.h"
+#include "tests/support/pictures/oracle.h"
 
 #include <algorithm>
 #include <cmath>

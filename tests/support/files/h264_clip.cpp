@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/h264_clip.h"
+#include "tests/support/files/h264_clip.h"
 
 #include <fstream>
 #include <iterator>
 
 #include <opencv2/videoio.hpp>
 
-#include "tests/support/scratch_folder.h"
+#include "tests/support/files/scratch_folder.h"
 
 namespace matte::test {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/scene.h"
+#include "tests/support/pictures/scene.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/device_engine.h"
+#include "tests/support/engines/device_engine.h"
 
 #include <algorithm>
 #include <utility>
