@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/photo/photo_session.h"
 
-#include <QElapsedTimer>
 #include <QFileInfo>
 #include <QMimeData>
 #include <QUrl>
@@ -13,6 +12,7 @@
 
 #include "gui/app/qt_image.h"
 #include "inference/core/error.h"
+#include "inference/core/stopwatch.h"
 #include "inference/core/thread.h"
 #include "inference/matting/resample.h"
 #include "inference/media/background_file.h"
@@ -263,10 +263,9 @@ void PhotoSession::openNow(const PhotoSource& source, std::stop_token stop) {
     photo.name = source.name;
     photo.path = QString::fromStdString(source.file.string());
     Q_EMIT busyChanged(tr("Reading %1").arg(source.name));
-    QElapsedTimer watch;
-    watch.start();
+    const Stopwatch watch;
     photo.image = source.file.empty() ? fromQImage(source.pixels) : readImage(source.file, stop);
-    photo.times.push_back({Stage::decode, double(watch.nsecsElapsed()) / 1e6});
+    photo.times.push_back({Stage::decode, watch.ms()});
     stopIfAsked(stop);
     const Size small = previewSize(photo.image->size());
     photo.preview = small == photo.image->size()
@@ -312,8 +311,7 @@ void PhotoSession::renderQuick(const RenderRequest& request, std::stop_token sto
 
 // Returns the milliseconds that grow with the size.
 double PhotoSession::renderAt(const RenderRequest& request, Size size, std::stop_token stop) {
-    QElapsedTimer watch;
-    watch.start();
+    const Stopwatch watch;
     std::shared_ptr<const Image> image;
     StageTimes times;
     if (request.showing == Showing::matte) {
@@ -323,7 +321,7 @@ double PhotoSession::renderAt(const RenderRequest& request, Size size, std::stop
         image = output.picture->image();
         times = output.times;
     }
-    const double ms = double(watch.nsecsElapsed()) / 1e6;
+    const double ms = watch.ms();
     Q_EMIT rendered({image, request, size == cutout_->source()->size(), ms});
     const auto stage = std::ranges::find(times, Stage::composite, &StageTime::stage);
     return stage == times.end() ? ms : stage->ms;

@@ -14,7 +14,8 @@ namespace matte {
 namespace {
 
 constexpr int kMargin = 14, kGap = 18, kSummary = 36, kChart = 182, kDetails = 52, kTitle = 20, kRow = 17;
-constexpr int kStageNames = 165, kFigurePixels = 10, kFigureRow = 14, kFigures = 3 * kFigureRow, kFigureNames = 64;
+constexpr int kStageNames = 165, kFigurePixels = 10, kFigureRow = 14, kFigureRows = 3,
+              kFigures = kFigureRows * kFigureRow, kFigureNames = 64;
 constexpr QRgb kPaper = qRgba(16, 17, 20, 224), kInk = qRgb(240, 241, 243), kFaint = qRgb(166, 171, 180),
                kRule = qRgba(255, 255, 255, 36), kFill = qRgb(116, 143, 252), kWarn = qRgb(255, 146, 73);
 constexpr double kHotShare = 0.15;  // of a frame: a layer that takes so much is red
@@ -109,8 +110,8 @@ void paintFigures(QPainter& painter,
                   const QString& name,
                   const std::vector<int>& slowestFirst,
                   const Figure& figure) {
-    const QRect line(layout.layers.left(), layout.layers.bottom() + 1 - (3 - row) * kFigureRow, layout.layers.width(),
-                     kFigureRow);
+    const QRect line(layout.layers.left(), layout.layers.bottom() + 1 - (kFigureRows - row) * kFigureRow,
+                     layout.layers.width(), kFigureRow);
     write(painter, line, name, kFaint);
     std::vector<QRect> taken{QRect(line.left(), line.top(), kFigureNames, line.height())};
     for (const int i : slowestFirst) {

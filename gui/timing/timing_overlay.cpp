@@ -6,8 +6,9 @@
 #include <QPainter>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
+
+#include "inference/core/stopwatch.h"
 
 namespace matte {
 namespace {
@@ -83,14 +84,13 @@ void TimingOverlay::resizeEvent(QResizeEvent*) {
 
 void TimingOverlay::refresh() {
     if (!report_ || !isVisible()) return;
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     view_.report = report_();
     compare();
     view_.report.overlay = cost_;
     remember();
     draw();
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    cost_.drawMs = took.count() * kDrawsASecond;
+    cost_.drawMs = watch.ms() * kDrawsASecond;
 }
 
 /// What the report says of all frames is of some before the overlay was shown too, for the first seconds.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "inference/core/error.h"
+#include "inference/core/stopwatch.h"
 #include "interop/gl.h"
 
 namespace matte {
@@ -177,7 +178,7 @@ void Viewport::orNothing(const Work& work) {
 
 void Viewport::paintGL() {
     if (!presenter_) return;
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     orNothing([this] { liveMode_ ? uploadLive() : uploadPhoto(); });
     const Size pixels = pixelSize();
     View view;
@@ -193,7 +194,7 @@ void Viewport::paintGL() {
     view.checker[0] = toRgb(colors_.checkerLight);
     view.checker[1] = toRgb(colors_.checkerDark);
     orNothing([&] { presenter_->draw(view, pixels); });
-    liveMs_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    liveMs_ = watch.ms();
 }
 
 double Viewport::pictureTop() const {

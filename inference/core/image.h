@@ -15,11 +15,7 @@ namespace matte {
 /// Y U Y V for every two pixels. Odd dimensions of both are rounded up to whole pairs.
 enum class PixelFormat : std::uint8_t { gray8 = 1, bgr8, rgba8, nv12, yuyv };
 
-/// Whether a format is one plane with all channels of each pixel side by side.
-constexpr bool isInterleaved(PixelFormat format) {
-    return format == PixelFormat::gray8 || format == PixelFormat::bgr8 || format == PixelFormat::rgba8;
-}
-/// Only for interleaved formats.
+/// Only for gray8, bgr8 and rgba8, whose channels lie side by side.
 constexpr int bytesPerPixel(PixelFormat format) {
     return format == PixelFormat::gray8 ? 1 : format == PixelFormat::bgr8 ? 3 : 4;
 }

@@ -7,6 +7,7 @@
 
 #include "inference/core/error.h"
 #include "inference/core/parallel.h"
+#include "inference/core/stopwatch.h"
 #include "inference/engine/self_test.h"
 #include "inference/matting/two_pass_refinement.h"
 #include "inference/model/layer_cost.h"
@@ -106,12 +107,11 @@ std::shared_ptr<Cutout> CpuEngine::cutOut(std::shared_ptr<const Image> source, s
     if (!allFinite(matte.values)) throw NoMatte();
     times = std::move(first.times);
     if (options_.hasSecondPass()) {
-        const auto begin = std::chrono::steady_clock::now();
+        const Stopwatch watch;
         const auto closer = [&](const ImageView& region) { return networkMatte(region, second); };
         if (auto refined = refineInTwoPasses(matte, source->view(), closer)) {
             matte = std::move(*refined);
-            const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-            times.push_back({Stage::secondPass, took.count()});
+            times.push_back({Stage::secondPass, watch.ms()});
         }
     }
     pass.refine(source->view(), matte, shrunkTo(source->size(), kGuidedLongestSide), stop, cutout->frame, times);

@@ -2,8 +2,8 @@
 #include "inference/cuda/cuda_engine.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "inference/core/stopwatch.h"
 #include "inference/cuda/conv/conv_tune.h"
 #include "inference/cuda/device/device_rates.h"
 #include "inference/engine/self_test.h"
@@ -125,13 +125,12 @@ std::shared_ptr<CudaCutout> CudaEngine::cutOutAt(const std::shared_ptr<const Ima
                                                  Size input,
                                                  const std::stop_token& stop) {
     Slot& slot = *slots_.front();
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     stopIfAsked(stop);
     auto cutout = std::make_shared<CudaCutout>(source, *memory_);
     slot.prepare(source->size(), input);
-    const std::chrono::duration<double, std::milli> prepared = std::chrono::steady_clock::now() - begin;
+    StageTimes times{{Stage::prepare, watch.ms()}};
     slot.cutOut(*cutout, stop);
-    StageTimes times{{Stage::prepare, prepared.count()}};
     slot.wait(times);
     if (slot.matteFault() != MatteFault::none) throw NoMatte();
     if (options_.hasSecondPass()) refineRegion(*cutout, times, stop);
@@ -141,11 +140,9 @@ std::shared_ptr<CudaCutout> CudaEngine::cutOutAt(const std::shared_ptr<const Ima
 
 /// The first pass's matte stays when there is no memory for a second pass, or that gives no matte.
 void CudaEngine::refineRegion(const CudaCutout& cutout, StageTimes& times, const std::stop_token& stop) {
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     fitsMemory([&] {
-        if (!slots_.front()->refineRegion(cutout, stop)) return;
-        const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-        times.push_back({Stage::secondPass, took.count()});
+        if (slots_.front()->refineRegion(cutout, stop)) times.push_back({Stage::secondPass, watch.ms()});
     });
 }
 

@@ -6,10 +6,11 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "inference/core/stopwatch.h"
 
 namespace matte {
 
@@ -20,13 +21,13 @@ enum class Stage : std::uint8_t {
     preprocess,       ///< the picture to the network's input
     network,          ///< the first pass
     secondPass,       ///< photos: matting/two_pass_refinement.h
-    componentFilter,  ///< live: matte guard and component filter
+    componentFilter,  ///< live; on a GPU with the matte guard
     temporalFilter,   ///< live
     refine,           ///< guided filter
     foreground,       ///< local colours of foreground and background
     plate,            ///< fitting the background picture to the frame
     blur,             ///< background blur
-    lightWrap,        ///< light wrap's blurred background
+    lightWrap,        ///< the new background's light near the person
     composite,
     matte,     ///< the matte, in place of the composite
     compare,   ///< live: comparing a baseline's matte with the product's
@@ -56,17 +57,14 @@ using StageTimes = std::vector<StageTime>;
 class StageTimer {
 public:
     StageTimer(StageTimes& times, Stage stage) : times_(times), stage_(stage) {}
-    ~StageTimer() {
-        const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin_;
-        times_.push_back({stage_, elapsed.count()});
-    }
+    ~StageTimer() { times_.push_back({stage_, watch_.ms()}); }
     StageTimer(const StageTimer&) = delete;
     StageTimer& operator=(const StageTimer&) = delete;
 
 private:
     StageTimes& times_;
     Stage stage_;
-    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+    Stopwatch watch_;
 };
 
 }  // namespace matte

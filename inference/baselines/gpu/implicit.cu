@@ -5,10 +5,10 @@
 // it. See inference/cuda/conv/conv.h. These convolutions always end in a ReLU.
 #include <cuda_fp16.h>
 
-#include <chrono>
 #include <vector>
 
 #include "inference/baselines/gpu/for_each.cuh"
+#include "inference/core/stopwatch.h"
 #include "inference/cuda/cuda_network.h"
 
 namespace matte::baselines {
@@ -81,7 +81,7 @@ public:
         input_ = DeviceBuffer(size.pixels() * 3 * sizeof(float));
     }
     RunReport run(std::span<const float> input, std::span<float> alpha) override {
-        const auto begin = std::chrono::steady_clock::now();
+        const Stopwatch watch;
         CUDA_CHECK(cudaMemcpyAsync(input_.data(), input.data(), input_.bytes(), cudaMemcpyHostToDevice, stream_.get()));
         start_.record(stream_.get());
         // A picture of one row of pixels, each an "image" of three channels: [H, W, 3] as it comes.
@@ -93,8 +93,7 @@ public:
         CUDA_CHECK(
             cudaMemcpyAsync(alpha.data(), network_.alpha(), alpha.size_bytes(), cudaMemcpyDeviceToHost, stream_.get()));
         stream_.wait();
-        const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-        return {took.count(), double(end_.msSince(start_)), {{"down1", 1, 0}}, input_.bytes(), alpha.size_bytes()};
+        return {watch.ms(), double(end_.msSince(start_)), {{"down1", 1, 0}}, input_.bytes(), alpha.size_bytes()};
     }
     [[nodiscard]] std::vector<float> activation(int) const override { return {}; }  // their memory is used again
 
