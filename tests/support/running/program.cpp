@@ -30,6 +30,7 @@ Program::Program(const std::vector<std::string>& words, const std::map<std::stri
     process_ = ::fork();
     if (process_ < 0 || out_ < 0 || err_ < 0) throw std::runtime_error("can't start " + words.at(0));
     if (process_ != 0) return;
+    ::signal(SIGINT, SIG_DFL);  // a shell that runs the tests in the background has it ignored
     ::dup2(out_, STDOUT_FILENO);
     ::dup2(err_, STDERR_FILENO);
     for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
