@@ -61,7 +61,7 @@ def test_a_folder_is_made_of_the_validation_people():
 def test_every_validation_person_leans_on_something():
     with tempfile.TemporaryDirectory() as folder:
         pack(folder)
-        _, _, people = data.load_packs(folder, torch.device("cpu"))
+        people = data.load_packs(folder, torch.device("cpu")).validation
         make_leaning_testset.main([folder, os.path.join(folder, "leaning")])
         made, changed = os.path.join(folder, "leaning", "made"), 0
         for i in range(len(people)):

@@ -22,11 +22,9 @@ from train import (
     data,
     evaluate,
     export,
-    grow,
     losses,
     metrics,
     model,
-    norms,
     refine,
     schedule,
     step_times,
@@ -178,9 +176,7 @@ def test_the_parts_of_a_step_are_timed_at_every_size():
             "three steps to begin with, and the one that counts"
         )
         for parts in times.values():
-            assert parts["teacher"] == 0 and all(
-                parts[name] > 0 for name in step_times.PARTS if name != "teacher"
-            )
+            assert all(parts[name] > 0 for name in step_times.PARTS)
 
 
 def two_processes(folder, *options):
@@ -315,55 +311,13 @@ def test_a_layer_has_another_share_of_the_mean():
                 raise AssertionError(f"{wrong} was taken")
 
 
-def test_statistics_of_batch_norm_are_measured_anew():
-    with tempfile.TemporaryDirectory() as folder:
-        pack(folder)
-        path, measured = (
-            os.path.join(folder, "tiny.safetensors"),
-            os.path.join(folder, "measured.safetensors"),
-        )
-        model.save_model(
-            path, model.UNet(*model.ARCHITECTURES["tiny"]).state_dict(), {"trained": "never"}
-        )
-        norms.main(
-            [folder, path, measured, "--blocks", "2", "--batches", "3", "--megapixels", "0.1"]
-        )
-        (before, _), (after, facts) = model.load_model(path), model.load_model(measured)
-        assert "never; batch norm of 2 blocks" in facts["trained"]
-        changed = {
-            name
-            for name, value in before.state_dict().items()
-            if not torch.equal(value, after.state_dict()[name])
-        }
-        assert changed == {
-            f"down{block}.bn{i}.running_{what}"
-            for block in (1, 2)
-            for i in (1, 2)
-            for what in ("mean", "var")
-        }
-
-
-def test_moments_are_those_of_all_batches_together():
-    norm = torch.nn.BatchNorm2d(3)
-    moments, batches = (
-        norms.InputMoments(norm),
-        [torch.randn(4, 3, 8, 8), 5 + torch.randn(2, 3, 16, 4)],
-    )
-    [norm(batch) for batch in batches]
-    moments.store()
-    pixels = torch.cat([batch.transpose(0, 1).flatten(1) for batch in batches], 1)
-    assert torch.allclose(norm.running_mean, pixels.mean(1), atol=1e-5) and torch.allclose(
-        norm.running_var, pixels.var(1, unbiased=False), rtol=1e-5
-    )
-
-
 def test_evaluation_knows_right_from_wrong():
     people, _ = photos()
 
     class Bright(torch.nn.Module):
-        multiple = 8
+        multiple, recurrent = 8, ()
 
-        def forward(self, x):
+        def forward(self, x, state):
             return (x[:, :1] - 0.1) * 20
 
     table = evaluate.evaluate(Bright(), people, [48, 96])
@@ -395,73 +349,6 @@ def test_refinement_finds_the_edge():
     assert (found - truth).abs().mean() < 0.6 * (plain - truth).abs().mean()
     flat = refine.refine(torch.full_like(photo, 0.5), coarse)
     assert (flat - plain).abs().max() < 0.01
-
-
-def test_a_new_level_changes_nothing_at_first():
-    torch.manual_seed(2)
-    net = model.UNet(*model.ARCHITECTURES["tiny"])
-    for norm in [module for module in net.modules() if isinstance(module, torch.nn.BatchNorm2d)]:
-        torch.nn.init.uniform_(norm.weight, 0.5, 1.5)
-        torch.nn.init.normal_(norm.bias)
-    picture = torch.rand(1, 3, 32, 48)
-    with torch.no_grad():
-        before = net.eval()(picture)
-        same = grow.grow(net, (*net.widths, 5), photos()[0], 4)
-        assert same.widths == (*net.widths, 5) and same.multiple == 2 * net.multiple
-        assert torch.allclose(same(picture), before, atol=1e-3)
-        same.up1.conv1.weight[:, net.widths[-1] :] = 0.1
-        assert not torch.allclose(same(picture), before, atol=1e-2), "the new level is not read"
-
-
-def test_narrower_layers_keep_what_their_channels_know():
-    torch.manual_seed(2)
-    net = model.UNet(*model.ARCHITECTURES["tiny"]).eval()
-    with torch.no_grad():
-        # In every layer of the middle level one channel says the same as another, and in the
-        # deepest, twice as loud; of the deepest outputs one is read by nothing.
-        for layer in (net.down2.conv1, net.down2.conv2, net.up1.conv1, net.up1.conv2):
-            layer.weight[4] = layer.weight[1]
-        net.up1.upconv.weight[:, 4] = net.up1.upconv.weight[:, 1]
-        net.down3.conv1.weight[6] = 2 * net.down3.conv1.weight[1]
-        net.up1.upconv.weight[3] = 0
-        net.up1.upconv.bias.uniform_(-1, 1)[4] = net.up1.upconv.bias[1]
-        picture = torch.rand(1, 3, 32, 48)
-        before = net(picture)
-        fewer = grow.grow(net, (4, 5, 7, 5), photos()[0], 4)
-        assert fewer.widths == (4, 5, 7, 5)
-        assert torch.allclose(fewer(picture), before, atol=1e-3)
-        assert not torch.allclose(
-            grow.grow(net, (4, 3, 8), photos()[0], 4)(picture), before, atol=1e-3
-        ), "three channels cannot say what five do"
-
-
-def test_wider_layers_say_the_same_and_learn_other_things():
-    torch.manual_seed(2)
-    net = model.UNet(*model.ARCHITECTURES["tiny"]).eval()
-    picture = torch.rand(1, 3, 32, 48)
-    with torch.no_grad():
-        before = net(picture)
-        wider = grow.grow(net, (7, 9, 8), photos()[0], 4)
-        assert wider.widths == (7, 9, 8)
-        assert (wider(picture) - before).abs().mean() < 0.1 * before.std()
-        for name, _, _ in grow.list_layers(wider)[:-1]:
-            flat = grow.filters(wider.get_submodule(name)).flatten(1)
-            assert torch.pdist(flat).min() > 0, "two channels would stay the same for ever"
-
-
-def test_a_grown_network_trains_and_says_its_widths():
-    with tempfile.TemporaryDirectory() as folder:
-        checkpoint, path = (
-            os.path.join(folder, "checkpoint.pt"),
-            os.path.join(folder, "grown.safetensors"),
-        )
-        net = model.UNet(*model.ARCHITECTURES["tiny"]).eval()
-        grown = grow.grow(net, (4, 6, 7, 5), photos()[0], 4)
-        model.save_model(path, grown.state_dict(), {})
-        learner = trainer("--init", path, "--stop-after", "1", out=folder)
-        train.run(learner, checkpoint)
-        export.main([checkpoint, path])
-        assert model.load_model(path)[1]["widths"] == "4 6 7 5"
 
 
 if __name__ == "__main__":

@@ -47,6 +47,14 @@ def photos(device=CPU):
     return data.PhotoSet(people, device), data.PhotoSet(rooms, device)
 
 
+def packs(device=CPU):
+    """People and rooms, and a clip of six frames in which the disc moves."""
+    people, rooms = photos(device)
+    photo, matte = disc(60, 80, 9)
+    frames = [("clips/made", photo.roll(2 * i, 2), matte.roll(2 * i, 2), True) for i in range(9)]
+    return data.Packs(people, rooms, None, None, data.PhotoSet(frames, device))
+
+
 def trainer(*options, out):
     args = train.parse_arguments(
         [
@@ -65,7 +73,7 @@ def trainer(*options, out):
         ]
     )
     dist = Distributed()
-    return Trainer(args, dist, *photos(dist.device))
+    return Trainer(args, dist, packs(dist.device))
 
 
 class Skipped(Exception):
@@ -73,7 +81,7 @@ class Skipped(Exception):
 
 
 def pack(folder):
-    """A pack of one validation photo, three of people and two of rooms."""
+    """A pack of a validation photo, a photo for selection, three of people and two of rooms."""
     try:
         from PIL import Image
     except ImportError as error:
@@ -82,15 +90,16 @@ def pack(folder):
         ) from error
     rows = ["id,split,labelled_by"]
     with zipfile.ZipFile(os.path.join(folder, "made.zip"), "w") as archive:
-        for i in range(6):
-            name, split = f"labelled/made/{i}", "val" if i == 0 else "train"
+        splits = ("val", "dev", "train", "train", "train", "train", "train")
+        for i, split in enumerate(splits):
+            name = f"labelled/made/{i}"
             for part, pixels in zip(("photo", "matte"), disc(60, 48, i)):
                 image = Image.frombytes(
                     "RGB" if part == "photo" else "L",
                     (48, 60),
                     bytes(pixels.permute(1, 2, 0).flatten().tolist()),
                 )
-                if i < 4 or part == "photo":
+                if i < 5 or part == "photo":
                     with archive.open(f"{name}.{part}.webp", "w") as file:
                         image.save(file, "PNG")
             rows.append(f"{name},{split},human")

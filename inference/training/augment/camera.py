@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from augment.scene import RandomGenerator, per_image, to_device
+from augment.sampling import RandomGenerator, per_image
 
 LUMA = (0.299, 0.587, 0.114)
 BACKLIGHT_RATE = 0.15  # of pictures with other light behind the people than on them
@@ -228,6 +228,15 @@ def jpeg_compress(image: Tensor, rng: RandomGenerator) -> Tensor:
     return (quantise(y, step) + chroma).clamp(0, 1)
 
 
+def flicker(image: Tensor, rng: RandomGenerator) -> Tensor:
+    """Another exposure for each picture of a sequence: a camera's control, and in a few sequences
+    the light of a screen or a lamp."""
+    n = image.shape[0]
+    depth = torch.where(rng.bernoulli(0.08, n), rng.uniform(0.05, 0.3, n), rng.uniform(0, 0.03, n))
+    change = rng.each_frame.normal(1, n, 3, 1, 1) * 0.3 + rng.each_frame.normal(1, n, 1, 1, 1)
+    return (image * torch.exp(per_image(depth) * change)).clamp(0, 1)
+
+
 def add_noise_and_compression(image: Tensor, rng: RandomGenerator, strength: float = 1.0) -> Tensor:
     """Applies what differs between two frames of a still scene: noise to all pictures, compression
     to some."""
@@ -236,39 +245,3 @@ def add_noise_and_compression(image: Tensor, rng: RandomGenerator, strength: flo
     if len(compressed):
         image[compressed] = jpeg_compress(image[compressed], rng)
     return image
-
-
-def random_motion(n: int, size: tuple[int, int], rng: RandomGenerator) -> Tensor:
-    """Where each pixel of a frame of `size` (H, W) was in the frame before: a grid for grid_sample,
-    [n, H, W, 2].
-
-    Half of the motions are up to two pixels, as by noise or a shaken desk; the others up to a tenth
-    of the frame, with zoom and rotation, as somebody moves."""
-    extent = to_device(torch.tensor([size[1], size[0]]).float(), rng.device)
-    large = rng.bernoulli(0.5, n).float()
-    small_shift, large_shift = rng.uniform(-2, 2, n, 2) / extent, rng.uniform(-0.1, 0.1, n, 2)
-    shift = torch.lerp(small_shift, large_shift, large.view(-1, 1)) * 2
-    zoom = torch.exp(rng.normal(0.04, n) * large)
-    angle = rng.normal(math.radians(2), n) * large
-    inverse = torch.empty(n, 2, 3, device=rng.device)
-    inverse[:, 0, 0], inverse[:, 1, 1] = zoom * angle.cos(), zoom * angle.cos()
-    inverse[:, 0, 1] = -zoom * angle.sin() * size[0] / size[1]
-    inverse[:, 1, 0] = zoom * angle.sin() * size[1] / size[0]
-    inverse[:, :, 2] = shift
-    return F.affine_grid(inverse, (n, 1, *size), align_corners=False)
-
-
-def apply_motion(planes: Tensor, motion: Tensor) -> Tensor:
-    """`planes` [n, c, H, W] as the next frame shows them, by `random_motion`; the border
-    repeats."""
-    return F.grid_sample(
-        planes, motion, mode="bilinear", padding_mode="border", align_corners=False
-    )
-
-
-def visible_in_both(motion: Tensor, margin: float = 3) -> Tensor:
-    """Which pixels of the next frame the frame before shows at least `margin` pixels from its
-    border: float [n, 1, H, W]."""
-    limits = [1 - 2 * margin / side for side in (motion.shape[2], motion.shape[1])]
-    inside = (motion[..., 0].abs() < limits[0]) & (motion[..., 1].abs() < limits[1])
-    return inside.unsqueeze(1).float()

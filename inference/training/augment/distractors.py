@@ -11,7 +11,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from augment import scene
-from augment.scene import RandomGenerator, per_image
+from augment.motion import follow, identity_motion, random_motion
+from augment.sampling import RandomGenerator, per_image, to_device
 from train.data import PhotoSet
 
 HELD_RATE = 0.15  # of scenes with an object in somebody's hands
@@ -19,6 +20,7 @@ NEARBY_RATE = 0.15  # of scenes, also empty ones, with an object behind or besid
 BACKREST_RATE = 0.12  # of scenes with an object as large as the person behind head and shoulders
 CLOTHES_RATE = 0.12  # of scenes, also empty ones, with clothes that nobody wears
 CLOTHED_ROWS = (0.25, 0.7)  # of a person from head to foot, by area: where the upper clothes are
+STANDING_RATE, MAX_SWING = 0.6, 0.01  # of objects behind people; the others' speed
 GRID = 24  # positions are drawn on a grid of GRID x GRID cells
 
 
@@ -45,15 +47,21 @@ def render_objects(
     backgrounds: PhotoSet,
     rng: RandomGenerator,
     strength: float,
+    moves: tuple[Tensor, Tensor],
 ) -> tuple[Tensor, Tensor]:
-    """Objects at positions drawn by `likelihood` [n, 1, GRID, GRID], in frames of `size` (H, W).
+    """Objects at positions drawn by `likelihood` [n, 1, GRID, GRID] in the first picture of a
+    sequence, in frames of `size` (H, W), where they follow `moves`: a motion in the first picture
+    and in each.
 
     An object has the texture of a photo or one colour, light from one side, and sometimes folds.
     Returns RGB [n, 3, H, W] and coverage [n, 1, H, W]."""
     n = len(likelihood)
     cell = (likelihood * rng.uniform(0.2, 1, n, 1, GRID, GRID)).flatten(1).argmax(1)
     column, row = cell % GRID, torch.div(cell, GRID, rounding_mode="floor")
-    centre = [per_image((position + 0.5) * 2 / GRID - 1) for position in (column, row)]
+    extent = to_device(torch.tensor([size[1] / 2, size[0] / 2]), likelihood.device)
+    centre = (torch.stack([column, row], 1) + 0.5) * (2 / GRID) - 1
+    centre = follow(centre * extent, *moves) / extent
+    centre = [per_image(position) for position in centre.unbind(1)]
     half, radius = object_shape(area, sizes, rng)
     angle, blur = rng.normal(0.5, n, 1, 1, 1), rng.uniform(0.001, 0.005, n, 1, 1, 1)
     cover, u, v = scene.rounded_rectangle(size, centre, angle, half, radius, blur)
@@ -73,25 +81,33 @@ def render_objects(
 
 
 def add_held_objects(
-    image: Tensor, alpha: Tensor, backgrounds: PhotoSet, rng: RandomGenerator, strength: float
+    image: Tensor,
+    alpha: Tensor,
+    backgrounds: PhotoSet,
+    motion: Tensor,
+    rng: RandomGenerator,
+    strength: float,
 ) -> tuple[Tensor, Tensor]:
     """Adds an object before a person to some scenes, below the head and partly behind an arm.
 
-    The object joins every matte of `alpha` [n, any, H, W], the first of which tells where people
-    are: labels disagree about what is held, users do not. Takes and returns RGB [n, 3, H, W] and
-    mattes."""
+    The object follows the person's `motion` [n, 2, 3] and joins every matte of `alpha` [n, any, H,
+    W], the first of which tells where people are: labels disagree about what is held, users do not.
+    Takes and returns RGB [n, 3, H, W] and mattes."""
     chosen = rng.subset(HELD_RATE, image.shape[0])
     n, size = len(chosen), image.shape[2:]
     if not n:
         return image, alpha
-    person = alpha[chosen, :1]
-    coarse = F.adaptive_avg_pool2d(person, GRID)
+    person, first = alpha[chosen, :1], rng.of_first_frame(chosen)
+    coarse = F.adaptive_avg_pool2d(alpha[first, :1], GRID)
     rows, area = coarse.sum(3, keepdim=True), coarse.mean((1, 2, 3), keepdim=True)
     body = coarse * (rows.cumsum(2) > 0.5 * rows.sum(2, keepdim=True))
     # Positions at the outline are preferred.
     interior = F.avg_pool2d(coarse, 5, stride=1, padding=2, count_include_pad=False)
     likelihood = body * (1.2 - 0.8 * interior)
-    colour, cover = render_objects(likelihood, area, (0.1, 0.55), size, backgrounds, rng, strength)
+    moves = motion[first], motion[chosen]
+    colour, cover = render_objects(
+        likelihood, area, (0.1, 0.55), size, backgrounds, rng, strength, moves
+    )
     cover = cover * (area > 0.01)
     arm = F.interpolate(rng.normal(1, n, 1, 5, 5), size=size, mode="bilinear", align_corners=False)
     visible = cover * (1 - person * torch.sigmoid(20 * (arm - 0.4)))
@@ -123,11 +139,14 @@ def add_objects_behind(
     of their matte [n, 1, GRID, GRID]. `alpha` is as in `add_held_objects`."""
     if not len(chosen):
         return image, alpha
-    coarse = F.adaptive_avg_pool2d(alpha[chosen, :1], GRID)
+    coarse = F.adaptive_avg_pool2d(alpha[rng.of_first_frame(chosen), :1], GRID)
     area = coarse.mean((1, 2, 3), keepdim=True).clamp_min(0.05)
     size = image.shape[2:]
+    # A chair stands, or swings a little.
+    swing = random_motion(len(chosen), size, rng, STANDING_RATE, MAX_SWING)
+    moves = identity_motion(len(chosen), image.device), swing
     colour, cover = render_objects(
-        likelihood(coarse), area, sizes, size, backgrounds, rng, strength
+        likelihood(coarse), area, sizes, size, backgrounds, rng, strength, moves
     )
     return composite_behind(image, alpha, chosen, colour, cover)
 
@@ -177,9 +196,9 @@ def add_hanging_clothes(
     if not n or not len(people.full_body):
         return image, alpha
     index = rng.choice(people.full_body, n)
-    own = scene.to_device(index, image.device)
+    own = to_device(index, image.device)
     extent = people.sizes[own]
-    frame = scene.to_device(torch.tensor([size[1], size[0]]).float(), image.device)
+    frame = to_device(torch.tensor([size[1], size[0]]).float(), image.device)
     height = rng.uniform(0.8, 2.5, n)  # of the photo, in frames
     narrow = rng.uniform(1, 2, n)  # clothes are narrower than the person who wears them
     scale = (extent[:, 1] / (height * size[0])).view(-1, 1)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Composition of training scenes: people cut out of their photos, cropped, rotated and placed
-before other backgrounds, with furniture and other people. Everything is a batch of tensors on the
-accelerator. Random parameters come from a CPU generator, so that a seed gives the same scenes and
-nothing waits for the accelerator."""
+before other backgrounds, with furniture and other people, still or moving. Everything is a batch of
+tensors on the accelerator."""
 
 import math
 
@@ -10,10 +9,20 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from augment.motion import identity_motion, random_motion, transform
+from augment.sampling import RandomGenerator, per_image, to_device
 from train.data import PhotoSet
 
 EMPTY_RATE = 0.06  # of scenes without a person
 REPLACED_RATE = 0.36  # of scenes with another background
+MOVING_REPLACED_RATE = 0.6  # of moving scenes: before another background people move on their own
+MAX_CLIP_STRIDE = 3  # of the frames that follow each other
+CLIP_RATE = 0.1  # of moving scenes that are parts of clips
+PHOTO_STILL_RATE, PHOTO_SPEED_LIMIT = 0.4, 0.015  # of photos that move as a whole
+PERSON_STILL_RATE, CAMERA_STILL_RATE = (
+    0.25,
+    0.7,
+)  # of moving people and backgrounds that stand still
 EXTRA_PERSON_RATES = (0.14, 0.07, 0.05)  # drawn one after the other: up to three more people
 FURNITURE_RATE = 0.20  # of scenes with blocks at the edges of the frame
 LARGE_ROTATION_RATE = 0.12  # of scenes far from upright
@@ -25,54 +34,6 @@ MIN_HEIGHT_ALONE, MIN_HEIGHT_BESIDE = 0.3, 0.5
 ASPECT_MISMATCH_WEIGHT = 0.4  # sampling weight of photos whose aspect ratio is not the frame's
 
 
-def to_device(values: Tensor, device: torch.device | str) -> Tensor:
-    """Copies a small CPU tensor to `device` without waiting for the work queued there."""
-    return values.to(device, non_blocking=True)
-
-
-class RandomGenerator:
-    """Random vectors from one CPU generator, copied to `device`."""
-
-    def __init__(self, seed: int, device: torch.device | str) -> None:
-        self.generator = torch.Generator().manual_seed(seed)
-        self.device = device
-
-    def uniform(self, low: float, high: float, *shape: int) -> Tensor:
-        """Uniform values in [low, high)."""
-        return to_device(
-            torch.rand(*shape, generator=self.generator) * (high - low) + low, self.device
-        )
-
-    def normal(self, std: float, *shape: int) -> Tensor:
-        """Normal values with mean 0."""
-        return to_device(torch.randn(*shape, generator=self.generator) * std, self.device)
-
-    def bernoulli(self, probability: float, n: int) -> Tensor:
-        """bool [n]."""
-        return self.uniform(0, 1, n) < probability
-
-    def subset(self, probability: float, n: int) -> Tensor:
-        """Indices of a random subset of range(n), each index with `probability`."""
-        count = int((torch.rand(n, generator=self.generator) < probability).sum())
-        return to_device(torch.randperm(n, generator=self.generator)[:count], self.device)
-
-    def scalar(self, low: float, high: float) -> float:
-        """One uniform number in [low, high)."""
-        return low + (high - low) * float(torch.rand(1, generator=self.generator))
-
-    def multinomial(self, weights: Tensor, n: int) -> Tensor:
-        """n indices, on the CPU, drawn with replacement in proportion to `weights`."""
-        return torch.multinomial(weights, n, replacement=True, generator=self.generator)
-
-    def choice(self, values: Tensor, n: int) -> Tensor:
-        """n of `values`, on the CPU, drawn uniformly with replacement."""
-        return values[torch.randint(len(values), (n,), generator=self.generator)]
-
-    def sign(self, n: int) -> Tensor:
-        """-1 or 1, float [n]."""
-        return 1 - 2 * self.bernoulli(0.5, n).float()
-
-
 def warp(
     photos: PhotoSet,
     index: Tensor,
@@ -81,22 +42,26 @@ def warp(
     angle: Tensor,
     flip: Tensor,
     size: tuple[int, int],
+    motion: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Samples photos through similarity transforms.
 
-    Output pixel p shows the photo at centre + R(angle) (scale * (p - middle of the frame)).
-    `centre` and `scale` [n, 2] are (x, y) in pixels of the photo, `angle` [n] is in radians, `flip`
-    [n] is -1 or 1, `size` is (H, W). Pixels beyond the photo repeat its border.
+    Output pixel p shows the photo at centre + R(angle) (scale * (p - middle of the frame)), where
+    p first goes through `motion` [n, 2, 3], a `random_motion`. `centre` and `scale` [n, 2] are
+    (x, y) in pixels of the photo, `angle` [n] is in radians, `flip` [n] is -1 or 1, `size` is (H,
+    W). Pixels beyond the photo repeat its border.
 
     Returns RGB and matte in 0 to 1 [n, 4, H, W], and whether a pixel lies in the photo [n, 1, H,
     W].
     """
     height, width = size
     device = centre.device
-    x = torch.arange(width, device=device) + 0.5 - width / 2
-    x = x.view(1, 1, width) * (scale[:, 0] * flip).view(-1, 1, 1)
-    y = torch.arange(height, device=device) + 0.5 - height / 2
-    y = y.view(1, height, 1) * scale[:, 1].view(-1, 1, 1)
+    x = (torch.arange(width, device=device) + 0.5 - width / 2).view(1, 1, width)
+    y = (torch.arange(height, device=device) + 0.5 - height / 2).view(1, height, 1)
+    if motion is not None:
+        x, y = transform(motion, x, y)
+    x = x * (scale[:, 0] * flip).view(-1, 1, 1)
+    y = y * scale[:, 1].view(-1, 1, 1)
     cos, sin = torch.cos(angle).view(-1, 1, 1), torch.sin(angle).view(-1, 1, 1)
     position = torch.stack([cos * x - sin * y, sin * x + cos * y], -1) + centre.view(-1, 1, 1, 2)
     extent = photos.sizes[to_device(index, device)].view(-1, 1, 1, 2)
@@ -111,7 +76,12 @@ def warp(
 
 
 def random_crop(
-    photos: PhotoSet, index: Tensor, size: tuple[int, int], rng: RandomGenerator, strength: float
+    photos: PhotoSet,
+    index: Tensor,
+    size: tuple[int, int],
+    rng: RandomGenerator,
+    strength: float,
+    motion: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """A window of each photo, from half of it to all that fits, slightly stretched and rotated.
 
@@ -133,7 +103,8 @@ def random_crop(
     centre = extent / 2 + slack * (rng.uniform(0, 1, n, 2) - 0.5)
     angle = rng.normal(math.radians(7) * strength, n) * rng.bernoulli(0.6, n)
     large = rng.normal(math.radians(35), n) * rng.bernoulli(LARGE_ROTATION_RATE * strength, n)
-    return warp(photos, index, centre, scale, angle.clamp(-0.5, 0.5) + large, rng.sign(n), size)
+    angle = angle.clamp(-0.5, 0.5) + large
+    return warp(photos, index, centre, scale, angle, rng.sign(n), size, motion)
 
 
 def random_placement(
@@ -143,6 +114,7 @@ def random_placement(
     min_height: float,
     rng: RandomGenerator,
     strength: float,
+    motion: Tensor,
 ) -> Tensor:
     """Each photo placed in a frame that may be larger than it, anywhere from left to right.
 
@@ -162,7 +134,7 @@ def random_placement(
     # A rotation about the lower edge would lift one of its corners into the frame.
     centre[:, 1] -= angle.abs() * scale * width / 2
     scales = torch.stack([scale, scale], 1)
-    pixels, inside = warp(photos, index, centre, scales, angle, rng.sign(n), size)
+    pixels, inside = warp(photos, index, centre, scales, angle, rng.sign(n), size, motion)
     return torch.cat([pixels[:, :3], pixels[:, 3:] * inside], 1)
 
 
@@ -194,8 +166,9 @@ def sample_backgrounds(
     backgrounds: PhotoSet, n: int, size: tuple[int, int], rng: RandomGenerator, strength: float
 ) -> Tensor:
     """RGB [n, 3, H, W] of photographed rooms and synthetic walls, some out of focus."""
-    index = torch.randint(len(backgrounds), (n,), generator=rng.generator)
-    image = random_crop(backgrounds, index, size, rng, strength)[0][:, :3]
+    index = rng.choice(torch.arange(len(backgrounds)), n)
+    motion = random_motion(n, size, rng, CAMERA_STILL_RATE)
+    image = random_crop(backgrounds, index, size, rng, strength, motion)[0][:, :3]
     walls = rng.subset(0.3, n)
     image[walls] = synthetic_walls(len(walls), size, rng)
     defocused = rng.subset(0.4, n)
@@ -226,11 +199,6 @@ def harmonise(background: Tensor, person: Tensor, alpha: Tensor, rng: RandomGene
     to_person = (mean_colour(person, alpha) - mean) * rng.uniform(-0.2, 0.8, n, 1, 1, 1)
     shift = torch.where(use_hair, to_hair, to_person)
     return (mean + shift + (background - mean) * rng.uniform(0.5, 1.2, n, 1, 1, 1)).clamp(0, 1)
-
-
-def per_image(values: Tensor) -> Tensor:
-    """[n] -> [n, 1, 1, 1]."""
-    return values.view(-1, 1, 1, 1)
 
 
 def rounded_rectangle(
@@ -280,6 +248,43 @@ def add_furniture(image: Tensor, alpha: Tensor, rng: RandomGenerator) -> tuple[T
     return image, alpha * torch.where(in_front, 1 - cover, torch.ones_like(alpha))
 
 
+def estimate_foreground(image: Tensor, alpha: Tensor) -> Tensor:
+    """The person's own colour [n, 3, H, W] where it is mixed with the background's: "blur fusion"
+    in two passes (Forte, "Approximate Fast Foreground Colour Estimation", 2021)."""
+
+    def mean(planes: Tensor, radius: int) -> Tensor:
+        across = F.avg_pool2d(planes, (1, 2 * radius + 1), 1, (0, radius), count_include_pad=False)
+        return F.avg_pool2d(across, (2 * radius + 1, 1), 1, (radius, 0), count_include_pad=False)
+
+    foreground, background = image, image
+    for radius in (max(image.shape[2:]) // 12, max(2, max(image.shape[2:]) // 90)):
+        planes = torch.cat([foreground * alpha, background * (1 - alpha), alpha], 1)
+        sums = mean(planes, radius)
+        share = sums[:, 6:]
+        foreground = sums[:, :3] / (share + 1e-5)
+        background = sums[:, 3:6] / (1 - share + 1e-5)
+        rest = image - alpha * foreground - (1 - alpha) * background
+        foreground = (foreground + alpha * rest).clamp(0, 1)
+        background = (background + (1 - alpha) * rest).clamp(0, 1)
+    return foreground
+
+
+def sample_clips(
+    clips: PhotoSet, n: int, size: tuple[int, int], rng: RandomGenerator, strength: float
+) -> Tensor:
+    """Windows of clips, forwards or backwards, RGB and matte [n, 4, H, W]."""
+    frames = rng.frames
+    longest = (int(clips.frames_left.max()) - 1) // (frames - 1)
+    stride = min(longest, 1 + int(rng.scalar(0, MAX_CLIP_STRIDE)))
+    reach = (frames - 1) * stride
+    possible = torch.nonzero(clips.frames_left > reach).flatten()
+    start = rng.each_frame.choice(possible, rng.sequences(n)).view(-1, 1)
+    step = torch.arange(frames).view(1, -1) * stride
+    backwards = torch.rand(len(start), 1, generator=rng.generator) < 0.5
+    index = (start + torch.where(backwards, reach - step, step)).flatten()
+    return random_crop(clips, index, size, rng, strength)[0]
+
+
 def compose(
     people: PhotoSet,
     backgrounds: PhotoSet,
@@ -287,31 +292,48 @@ def compose(
     size: tuple[int, int],
     rng: RandomGenerator,
     strength: float = 1.0,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """n scenes of `size` (H, W); `strength`, 0 to 1, is that of the augmentation.
+    clips: PhotoSet | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """n scenes of `size` (H, W), in sequences of rng.frames; `strength`, 0 to 1, is that of the
+    augmentation.
 
-    Returns RGB [n, 3, H, W], alpha [n, 1, H, W], and whether the matte is a pseudo-label, bool
-    [n]."""
+    Returns RGB [n, 3, H, W], alpha [n, 1, H, W], whether the matte is a pseudo-label, bool [n], and
+    the motion of the person [n, 2, 3]."""
     similar = (people.log_aspect - math.log(size[0] / size[1])).abs() < math.log(1.4)
     weights = people.sampling_weight * torch.where(similar, 1.0, ASPECT_MISMATCH_WEIGHT)
     index = rng.multinomial(weights, n)
-    pixels, _ = random_crop(people, index, size, rng, strength)
+    moves = rng.frames > 1
+    motion = random_motion(n, size, rng, PHOTO_STILL_RATE, PHOTO_SPEED_LIMIT)
+    pixels, _ = random_crop(people, index, size, rng, strength, motion)
     image, alpha = pixels[:, :3], pixels[:, 3:]
     pseudo = people.pseudo[to_device(index, image.device)]
 
-    replaced = rng.subset(REPLACED_RATE, n)
+    if clips is not None and moves:
+        filmed = rng.subset(CLIP_RATE, n)
+        if len(filmed):
+            pixels = sample_clips(clips, len(filmed), size, rng, strength)
+            image[filmed], alpha[filmed] = pixels[:, :3], pixels[:, 3:]
+            pseudo[filmed] = True
+            motion[filmed] = identity_motion(len(filmed), image.device)
+
+    replaced = rng.subset(MOVING_REPLACED_RATE if moves else REPLACED_RATE, n)
     if len(replaced):
         background = sample_backgrounds(backgrounds, len(replaced), size, rng, strength)
         cut, cut_alpha = image[replaced], alpha[replaced]
-        placed = len(replaced) // 2
+        placed = rng.half(len(replaced))
         if placed and len(people.placeable):
             chosen = rng.choice(people.placeable, placed)
-            pixels = random_placement(people, chosen, size, MIN_HEIGHT_ALONE, rng, strength)
+            moving = random_motion(placed, size, rng, PERSON_STILL_RATE)
+            pixels = random_placement(people, chosen, size, MIN_HEIGHT_ALONE, rng, strength, moving)
             cut[:placed], cut_alpha[:placed] = pixels[:, :3], pixels[:, 3:]
             pseudo[replaced[:placed]] = people.pseudo[to_device(chosen, image.device)]
+            motion[replaced[:placed]] = moving
         plain = rng.subset(PLAIN_RATE, len(replaced))
         background[plain] = rng.uniform(0, 0.1, len(plain), 3, 1, 1)
-        cut_alpha = feather(cut_alpha, rng)
+        # Half of the cut-outs keep their soft edge with the colour that is theirs alone.
+        soft = per_image(rng.bernoulli(0.5, len(replaced)))
+        cut = torch.where(soft, estimate_foreground(cut, cut_alpha), cut)
+        cut_alpha = torch.where(soft, cut_alpha, feather(cut_alpha, rng))
         background = harmonise(background, cut, cut_alpha, rng)
         image[replaced], alpha[replaced] = torch.lerp(background, cut, cut_alpha), cut_alpha
 
@@ -324,7 +346,10 @@ def compose(
         scenes = rng.subset(rate, n)
         if len(scenes) and len(people.placeable):
             chosen = rng.choice(people.placeable, len(scenes))
-            pixels = random_placement(people, chosen, size, MIN_HEIGHT_BESIDE, rng, strength)
+            moving = random_motion(len(scenes), size, rng, PERSON_STILL_RATE)
+            pixels = random_placement(
+                people, chosen, size, MIN_HEIGHT_BESIDE, rng, strength, moving
+            )
             other = feather(pixels[:, 3:], rng)
             image[scenes] = torch.lerp(image[scenes], pixels[:, :3], other)
             alpha[scenes] = 1 - (1 - alpha[scenes]) * (1 - other)
@@ -333,4 +358,4 @@ def compose(
         scenes = rng.subset(rate, n)
         if len(scenes):
             image[scenes], alpha[scenes] = add_furniture(image[scenes], alpha[scenes], rng)
-    return image, alpha, pseudo
+    return image, alpha, pseudo, motion

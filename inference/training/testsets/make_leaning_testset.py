@@ -33,7 +33,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args(argv)
     device = torch.device("cpu")
-    _, rooms, people = data.load_packs(args.data, device)
+    packs = data.load_packs(args.data, device)
+    rooms, people = packs.backgrounds, packs.validation
     rng = scene.RandomGenerator(args.seed, device)
     for i, source in enumerate(people.sources):
         image, alpha = distractors.add_backrests(*people.photo(i), rooms, rng, 0.5, rate=1.0)

@@ -14,35 +14,38 @@ class GraphedFunction:
     shapes and replayed from then on (Gray, "Getting Started with CUDA Graphs", 2019).
 
     The first call is launched as usual, so that cuDNN plans and Triton compiles everything. Tensors
-    that `function` reads beside its arguments must stay where they are; whatever it decides by
-    anything but shapes belongs in `variant`. Without a GPU it is simply called."""
+    that `function` reads beside its arguments must stay where they are. It gets the numbers
+    `static` after the tensors; whatever else it decides by anything but shapes belongs in
+    `variant`. Without a GPU it is simply called."""
 
     def __init__(self, function: Callable[..., Tensor]) -> None:
         self.function, self.graphs, self.warmed_up, self.pool = function, {}, set(), None
         self.stream = torch.cuda.Stream() if torch.cuda.is_available() else None
 
-    def __call__(self, *inputs: Tensor, variant: Hashable = None) -> Tensor:
-        """The result of `function` for `inputs`."""
+    def __call__(
+        self, *inputs: Tensor, static: tuple[int, ...] = (), variant: Hashable = None
+    ) -> Tensor:
+        """The result of `function` for `inputs` and `static`."""
         if not inputs[0].is_cuda:
-            return self.function(*inputs)
+            return self.function(*inputs, *static)
         outer = torch.cuda.current_stream()
-        key = (variant, *(tensor.shape for tensor in inputs))
+        key = (variant, static, *(tensor.shape for tensor in inputs))
         self.stream.wait_stream(outer)
         # Launched calls use the same stream, because autograd accumulates a gradient on the stream
         # where its parameter was first used.
         with torch.cuda.stream(self.stream):
             if key not in self.warmed_up:
                 self.warmed_up.add(key)
-                result = self.function(*inputs)
+                result = self.function(*inputs, *static)
             else:
-                result = self.replay(key, inputs)
+                result = self.replay(key, inputs, static)
         outer.wait_stream(self.stream)
         return result
 
-    def replay(self, key: Hashable, inputs: tuple[Tensor, ...]) -> Tensor:
+    def replay(self, key: Hashable, inputs: tuple[Tensor, ...], static: tuple[int, ...]) -> Tensor:
         """The result of the graph for `key`, captured first if there is none."""
         if key not in self.graphs:
-            self.graphs[key] = self.capture(inputs)
+            self.graphs[key] = self.capture(inputs, static)
         graph, static_inputs, result = self.graphs[key]
         for static_input, tensor in zip(static_inputs, inputs):
             static_input.copy_(tensor)
@@ -50,7 +53,7 @@ class GraphedFunction:
         return result.clone()  # all graphs use the same memory
 
     def capture(
-        self, inputs: tuple[Tensor, ...]
+        self, inputs: tuple[Tensor, ...], static: tuple[int, ...]
     ) -> tuple["torch.cuda.CUDAGraph", list[Tensor], Tensor]:
         """A graph, its static inputs and its static result; nothing is computed yet."""
         graph, static_inputs = torch.cuda.CUDAGraph(), [tensor.clone() for tensor in inputs]
@@ -59,7 +62,7 @@ class GraphedFunction:
         # error.
         graph.capture_begin(pool=self.pool, capture_error_mode="thread_local")
         try:
-            result = self.function(*static_inputs)
+            result = self.function(*static_inputs, *static)
         finally:
             graph.capture_end()
         return graph, static_inputs, result

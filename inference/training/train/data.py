@@ -2,6 +2,7 @@
 """Packed photos (pack.py), decoded once into the accelerator's memory."""
 
 import csv
+import dataclasses
 import io
 import os
 import zipfile
@@ -10,6 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import torch
 from torch import Tensor
+
+from train.soft_labels import soften
 
 # Sampling weights by source: carefully labelled photos count for more, and most the few photos of
 # groups and of people far away.
@@ -20,6 +23,11 @@ SAMPLING_WEIGHTS = {
     "labelled/VikramShenoy97": 3.0,
 }
 DEFAULT_SAMPLING_WEIGHT = 0.9
+
+SOFTENED_AT_ONCE = 64  # photos
+
+PICTURES = ("photo", "matte", "other")  # of a pack's entry; the last is another network's matte
+SPLITS = ("train", "val", "dev", "clip")
 
 # Source, photo uint8 [3, h, w], matte uint8 [1, h, w] or None, whether the matte is a pseudo-label.
 Item = tuple[str, Tensor, Tensor | None, bool]
@@ -59,6 +67,8 @@ class PhotoSet:
     border_coverage: float [n, 4], share of the left, top, right and bottom edge that is person
     sampling_weight: float [n], on the CPU
     log_aspect: float [n], logarithm of height by width, on the CPU
+    frames_left: frames of the same source from each photo on, where the photos are frames of clips,
+        on the CPU
     placeable: indices of photos whose person can stand anywhere in another picture, on the CPU
     full_body: indices of photos that no edge cuts, most from head to foot, on the CPU"""
 
@@ -79,6 +89,10 @@ class PhotoSet:
         self.sampling_weight = torch.tensor(
             [SAMPLING_WEIGHTS.get(source, DEFAULT_SAMPLING_WEIGHT) for source in self.sources]
         )
+        left = [1] * len(items)
+        for i in range(len(items) - 2, -1, -1):
+            left[i] = left[i + 1] + 1 if self.sources[i] == self.sources[i + 1] else 1
+        self.frames_left = torch.tensor(left)
         self.log_aspect = torch.log(self.sizes[:, 1] / self.sizes[:, 0]).cpu()
         self.pixels = pixels.to(device)
         # No edge but the lower one cuts these.
@@ -87,6 +101,26 @@ class PhotoSet:
 
     def __len__(self) -> int:
         return len(self.sources)
+
+    def soften(self, others: dict[int, Tensor]) -> None:
+        """Makes hard labels soft at their edges, with the help of other mattes, uint8 [1, h, w], by
+        index."""
+        chosen = sorted(others)
+        for begin in range(0, len(chosen), SOFTENED_AT_ONCE):
+            index = chosen[begin : begin + SOFTENED_AT_ONCE]
+            both = self.pixels[index].float() / 255
+            other = torch.zeros_like(both[:, 3:])
+            for k, i in enumerate(index):
+                height, width = others[i].shape[1:]
+                other[k, :, :height, :width] = others[i].to(other.device).float() / 255
+            alpha = soften(both[:, :3], both[:, 3:], other, self.valid(index))
+            self.pixels[index, 3:] = (alpha * 255 + 0.5).byte()
+
+    def valid(self, index: Sequence[int]) -> Tensor:
+        """Which pixels of the squares are of the photos: bool [n, 1, S, S]."""
+        at = torch.arange(self.pixels.shape[-1], device=self.pixels.device)
+        across, down = (at < self.sizes[index, i].view(-1, 1) for i in (0, 1))
+        return (across.unsqueeze(1) & down.unsqueeze(2)).unsqueeze(1)
 
     def photo(self, i: int) -> tuple[Tensor, Tensor]:
         """RGB [1, 3, h, w] and matte [1, 1, h, w], in 0 to 1."""
@@ -104,8 +138,9 @@ def border_coverage(matte: Tensor | None) -> list[float]:
     return [float(edge.float().mean()) for edge in edges]
 
 
-def read_packs(folder: str) -> Iterator[tuple[dict[str, str], bytes, bytes | None]]:
-    """Yields rows of index.csv with the encoded photo and the encoded matte or None."""
+def read_packs(folder: str) -> Iterator[tuple[dict[str, str], dict[str, bytes]]]:
+    """Yields rows of index.csv with the encoded pictures: the photo, the matte and the other matte,
+    where there are such."""
     packs = sorted(name for name in os.listdir(folder) if name.endswith(".zip"))
     if not packs:
         raise FileNotFoundError(f"no .zip packs in {folder}: make them with pack.py")
@@ -113,30 +148,49 @@ def read_packs(folder: str) -> Iterator[tuple[dict[str, str], bytes, bytes | Non
         with zipfile.ZipFile(os.path.join(folder, name)) as pack:
             files = {entry: pack.read(entry) for entry in pack.namelist()}
         for row in csv.DictReader(io.StringIO(files["index.csv"].decode())):
-            yield row, files[row["id"] + ".photo.webp"], files.get(row["id"] + ".matte.webp")
+            kinds = {kind: files.get(f"{row['id']}.{kind}.webp") for kind in PICTURES}
+            yield row, {kind: data for kind, data in kinds.items() if data}
+
+
+@dataclasses.dataclass
+class Packs:
+    """The photos of packs by what they are for; None where there are none or none are wanted."""
+
+    people: PhotoSet | None
+    backgrounds: PhotoSet | None
+    validation: PhotoSet | None  # scores are reported on them
+    selection: PhotoSet | None  # models are chosen by them
+    clips: PhotoSet | None  # frames, those of a clip in order
 
 
 def load_packs(
-    folder: str, device: torch.device, threads: int = 16, only_validation: bool = False
-) -> list[PhotoSet | None]:
-    """[people, backgrounds, validation photos]; None where there are none or none are wanted. The
-    photos of split `val` are in the last set alone."""
+    folder: str, device: torch.device, threads: int = 16, splits: Sequence[str] = SPLITS
+) -> Packs:
+    """The photos of the named splits. Human labels of people become soft at their edges."""
 
-    def decode_entry(entry: tuple[dict[str, str], bytes, bytes | None]) -> tuple[str, Item]:
-        row, photo, matte = entry
+    def decode_entry(entry: tuple[dict[str, str], dict[str, bytes]]) -> tuple[str, Item, Tensor]:
+        row, files = entry
         source = "/".join(row["id"].split("/")[:2])
-        pseudo = row["id"].startswith("pseudo")
-        return row["split"], (source, decode(photo, 3), matte and decode(matte, 1), pseudo)
+        pseudo = not row["id"].startswith("labelled")
+        photo = decode(files["photo"], 3)
+        matte, other = (files.get(k) and decode(files[k], 1) for k in ("matte", "other"))
+        return row["split"], (source, photo, matte, pseudo), other
 
-    entries = (e for e in read_packs(folder) if not only_validation or e[0]["split"] == "val")
+    entries = (entry for entry in read_packs(folder) if entry[0]["split"] in splits)
     with ThreadPoolExecutor(threads) as pool:
         photos = list(pool.map(decode_entry, entries))
-    sets = [
-        [item for split, item in photos if split == "train" and item[2] is not None],
-        [item for split, item in photos if split == "train" and item[2] is None],
-        [item for split, item in photos if split == "val"],
+    people = [
+        (item, other) for split, item, other in photos if split == "train" and item[2] is not None
     ]
-    return [PhotoSet(items, device) if items else None for items in sets]
+    sets = [
+        [item for item, _ in people],
+        [item for split, item, _ in photos if split == "train" and item[2] is None],
+        *([item for split, item, _ in photos if split == name] for name in ("val", "dev", "clip")),
+    ]
+    packs = Packs(*(PhotoSet(items, device) if items else None for items in sets))
+    if packs.people:
+        packs.people.soften({i: other for i, (_, other) in enumerate(people) if other is not None})
+    return packs
 
 
 def has_packs(folder: str) -> bool:

@@ -47,7 +47,10 @@ def predict(net: nn.Module, photo: Tensor, longest: int, refined: bool = False) 
     height, width = photo.shape[2:]
     size = input_size(height, width, longest, net.multiple)
     inputs = model.normalise(resample(photo, *size))
-    alpha = torch.sigmoid(net(inputs.contiguous(memory_format=torch.channels_last)))
+    inputs, state = inputs.contiguous(memory_format=torch.channels_last), {}
+    # A recurrent network sees a still twice.
+    for _ in range(2 if net.recurrent else 1):
+        alpha = torch.sigmoid(net(inputs, state=state))
     return refine(photo, alpha) if refined else resample(alpha, height, width)
 
 
@@ -139,7 +142,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     # Sums in f32, as the engines keep them.
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     if data.has_packs(args.data):
-        photos = data.load_packs(args.data, device, only_validation=True)[2]
+        photos = data.load_packs(args.data, device, splits=["val"]).validation
     else:
         photos = data.load_folder(args.data, device)
     paths = [path for path in (args.model, args.compare) if path]

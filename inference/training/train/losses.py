@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-# Weight of hand-labelled mattes within a few pixels of their edge, in the losses of the matte.
-HAND_LABELLED_EDGE_WEIGHT = 0.4
+# Weight of hand-labelled mattes within a few pixels of their edge, in the losses of the matte. Most
+# are softened there.
+HAND_LABELLED_EDGE_WEIGHT = 1.0
 # Weight of pseudo-labels that are neither 0 nor 1 over an area too broad for hair.
 AMBIGUOUS_WEIGHT = 0.25
 
@@ -117,6 +118,14 @@ def matte_loss(
         )
         terms["auxiliary"] = sum(by_head) / len(auxiliary)
     return terms
+
+
+def temporal_loss(alpha: Tensor, target: Tensor, frames: int) -> Tensor:
+    """Mean absolute difference of the changes from frame to frame of alpha and `target` [n *
+    frames, 1, H, W] (after Lin et al., "Robust High-Resolution Video Matting with Temporal
+    Guidance", 2022), relative to a tenth of the frame. A scalar."""
+    error = (alpha - target).unflatten(0, (-1, frames))
+    return 10 * (error[:, 1:] - error[:, :-1]).abs().mean()
 
 
 def weighted_sum(terms: Mapping[str, Tensor], weights: Mapping[str, float | Tensor]) -> Tensor:

@@ -18,6 +18,10 @@ from train.depthwise import depthwise_conv
 Blocks = tuple[tuple[int, int, int], ...]
 # A level of the encoder: the channels of a plain level, or the blocks of one with bottlenecks.
 Level = int | Blocks
+# Encoder and decoder by level, and which levels of the decoder are recurrent.
+Architecture = tuple[tuple[Level, ...], tuple[int, ...], tuple[int, ...]]
+# The hidden state [n, channels / 2, H, W] of each recurrent level.
+State = dict[int, Tensor]
 
 
 def bottlenecks(*stages: tuple[int, int, int, int]) -> Blocks:
@@ -29,11 +33,12 @@ def bottlenecks(*stages: tuple[int, int, int, int]) -> Blocks:
     )
 
 
-# Encoder and decoder by level. A plain level has two 3x3 convolutions (the first level above
-# bottlenecks has one) after max-pooling. The encoders with bottlenecks are EfficientNet-Lite 2 and
-# the first five stages of EfficientNet-Lite 0, so that training can start from weights learnt on
-# ImageNet. There are so many levels that the deepest sees the whole picture.
-ARCHITECTURES: dict[str, tuple[tuple[Level, ...], tuple[int, ...]]] = {
+# Encoder, decoder and recurrent levels of the decoder, counted from full size. A plain level has
+# two 3x3 convolutions (the first level above bottlenecks has one) after max-pooling. The encoders
+# with bottlenecks are EfficientNet-Lite 2 and the first five stages of EfficientNet-Lite 0, so that
+# training can start from weights learnt on ImageNet. There are so many levels that the deepest sees
+# the whole picture.
+ARCHITECTURES: dict[str, Architecture] = {
     "portrait": (
         (
             16,
@@ -45,6 +50,7 @@ ARCHITECTURES: dict[str, tuple[tuple[Level, ...], tuple[int, ...]]] = {
             128,
         ),
         (16, 32, 64, 96, 128, 192),
+        (3, 4, 5),
     ),
     "portrait-lite": (
         (
@@ -56,9 +62,11 @@ ARCHITECTURES: dict[str, tuple[tuple[Level, ...], tuple[int, ...]]] = {
             48,
         ),
         (8, 16, 24, 32, 48),
+        (2, 3, 4),
     ),
-    "tiny": ((4, 6, 8), (4, 6)),
-    "tiny-mobile": ((4, bottlenecks((3, 1, 6, 1)), bottlenecks((5, 2, 8, 2)), 8), (4, 6, 8)),
+    "tiny": ((4, 6, 8), (4, 6), ()),
+    "tiny-mobile": ((4, bottlenecks((3, 1, 6, 1)), bottlenecks((5, 2, 8, 2)), 8), (4, 6, 8), ()),
+    "tiny-recurrent": ((4, 6, 8), (4, 6), (1,)),
 }
 STEM_CHANNELS = 32
 # Probability that training skips one of the deepest bottlenecks (Huang et al., "Deep Networks with
@@ -172,16 +180,60 @@ class UpBlock(ConvBlock):
         return super().forward(torch.cat([skip, self.upconv(x)], 1))
 
 
+class ConvGRU(nn.Module):
+    """A convolutional gated recurrent unit (Ballas et al., "Delving Deeper into Convolutional
+    Networks for Learning Video Representations", 2016) on the second half of the channels, as in
+    Lin et al., "Robust High-Resolution Video Matting with Temporal Guidance", 2022, but with a
+    residual connection: a cell that always answers zero changes nothing.
+
+    r, z = sigmoid(gates([b, h])), c = tanh(candidate([b, r h])), h' = (1 - z) h + z c; the second
+    half of the output is b + h'."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.gates = nn.Conv2d(channels, channels, 3, padding=1)
+        self.candidate = nn.Conv2d(channels, channels // 2, 3, padding=1)
+
+    def reset(self) -> None:
+        """Begins as a cell that answers zero and keeps its state for some frames."""
+        nn.init.zeros_(self.candidate.weight)
+        nn.init.zeros_(self.candidate.bias)
+        nn.init.zeros_(self.gates.bias)
+        nn.init.constant_(self.gates.bias[self.gates.out_channels // 2 :], -1.0)
+
+    def forward(self, x: Tensor, frames: int, state: Tensor | None) -> tuple[Tensor, Tensor]:
+        """x [n * frames, channels, H, W], the frames of a sequence one after the other, and the
+        state [n, channels / 2, H, W] or None for zero -> the output of x's shape and the state
+        after the last frame."""
+        a, b = x.chunk(2, 1)
+        sequence = b.unflatten(0, (-1, frames))
+        h = torch.zeros_like(sequence[:, 0]) if state is None else state
+        states = []
+        for t in range(frames):
+            now = sequence[:, t]
+            r, z = torch.sigmoid(self.gates(torch.cat([now, h], 1))).chunk(2, 1)
+            c = torch.tanh(self.candidate(torch.cat([now, r * h], 1)))
+            h = torch.lerp(h, c, z)
+            states.append(h)
+        return torch.cat([a, b + torch.stack(states, 1).flatten(0, 1)], 1), h
+
+
 class UNet(nn.Module):
     """Normalised RGB [n, 3, H, W], H and W multiples of `multiple`, -> logits [n, 1, H, W].
 
     Auxiliary heads read the decoder at 1/16, 1/8 and 1/4 of the resolution, where there are such
     levels. Model files do not hold them."""
 
-    def __init__(self, encoder: Sequence[Level], decoder: Sequence[int] | None = None) -> None:
+    def __init__(
+        self,
+        encoder: Sequence[Level],
+        decoder: Sequence[int] | None = None,
+        recurrent: Sequence[int] = (),
+    ) -> None:
         super().__init__()
         self.encoder, self.levels = tuple(encoder), len(encoder)
         self.decoder = tuple(decoder or encoder[:-1])
+        self.recurrent = tuple(recurrent)
         self.multiple = 1 << (self.levels - 1)
         self.has_bottlenecks = isinstance(encoder[1], tuple)
         self.widths = level_widths(encoder)
@@ -196,20 +248,32 @@ class UNet(nn.Module):
         for i in range(1, self.levels):
             level = self.levels - i - 1
             inputs = self.widths[-1] if i == 1 else self.decoder[level + 1]
-            setattr(self, f"up{i}", UpBlock(inputs, self.widths[level], self.decoder[level]))
+            block = UpBlock(inputs, self.widths[level], self.decoder[level])
+            if level in self.recurrent:
+                block.gru = ConvGRU(self.decoder[level])
+            setattr(self, f"up{i}", block)
         self.out = nn.Conv2d(self.decoder[0], 1, 1)
         self.aux_levels = [level for level in (4, 3, 2) if level < self.levels - 1]
         self.aux = nn.ModuleList(nn.Conv2d(self.decoder[level], 1, 1) for level in self.aux_levels)
         for module in self.modules():
             if isinstance(module, (nn.Conv2d, nn.ConvTranspose2d)) and module.out_channels > 1:
                 nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+        for module in self.modules():
+            if isinstance(module, ConvGRU):
+                module.reset()
         nn.init.constant_(self.out.bias, -1.0)  # most pixels are background
         # A model file does not hold the auxiliary heads: at first they must not disturb the rest.
         for head in self.aux:
             nn.init.zeros_(head.weight)
 
-    def forward(self, x: Tensor, with_aux: bool = False) -> Tensor | tuple[Tensor, list[Tensor]]:
-        """The logits, and those of the auxiliary heads `with_aux`."""
+    def forward(
+        self, x: Tensor, with_aux: bool = False, frames: int = 1, state: State | None = None
+    ) -> Tensor | tuple[Tensor, list[Tensor]]:
+        """The logits, and those of the auxiliary heads `with_aux`.
+
+        x holds sequences of `frames` pictures, one sequence after the other. They go on from
+        `state`, which then holds the states after their last frames; {} is that of a new
+        sequence."""
         picture, skips, aux = x, [], []
         for level in range(self.levels):
             down = getattr(self, f"down{level + 1}")
@@ -220,7 +284,13 @@ class UNet(nn.Module):
             x = down(x)
             skips.append(x)
         for level in range(self.levels - 2, -1, -1):
-            x = getattr(self, f"up{self.levels - 1 - level}")(x, skips[level])
+            up = getattr(self, f"up{self.levels - 1 - level}")
+            x = up(x, skips[level])
+            if level in self.recurrent:
+                before = state.get(level) if state is not None else None
+                x, after = up.gru(x, frames, before)
+                if state is not None:
+                    state[level] = after
             if with_aux and level in self.aux_levels:
                 aux.append(self.aux[self.aux_levels.index(level)](x))
         logits = self.out(x)
@@ -301,8 +371,8 @@ def rescale_for_half(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return state
 
 
-def architecture(state: Mapping[str, Tensor]) -> tuple[tuple[Level, ...], tuple[int, ...]]:
-    """Encoder and decoder, as in ARCHITECTURES, of a state dict."""
+def architecture(state: Mapping[str, Tensor]) -> Architecture:
+    """The architecture, as in ARCHITECTURES, of a state dict."""
     encoder, decoder = [], []
     while any(name.startswith(f"down{len(encoder) + 1}.") for name in state):
         level, blocks = f"down{len(encoder) + 1}", []
@@ -316,7 +386,12 @@ def architecture(state: Mapping[str, Tensor]) -> tuple[tuple[Level, ...], tuple[
         encoder.append(tuple(blocks) or state[f"{level}.conv1.weight"].shape[0])
         if len(encoder) > 1:
             decoder.insert(0, state[f"up{len(encoder) - 1}.conv1.weight"].shape[0])
-    return tuple(encoder), tuple(decoder)
+    recurrent = (
+        level
+        for level in range(len(decoder))
+        if f"up{len(decoder) - level}.gru.gates.weight" in state
+    )
+    return tuple(encoder), tuple(decoder), tuple(recurrent)
 
 
 def save_model(path: str, state: Mapping[str, Tensor], metadata: Mapping[str, object]) -> None:
@@ -334,8 +409,9 @@ def save_model(path: str, state: Mapping[str, Tensor], metadata: Mapping[str, ob
     safetensors_file.write_tensors(path, entries, text)
 
 
-def load_model(path: str) -> tuple[UNet, dict[str, str]]:
+def load_model(path: str, recurrent: Sequence[int] = ()) -> tuple[UNet, dict[str, str]]:
     """The network of a safetensors file of F16 or F32 values, in evaluation mode, and the metadata.
+    `recurrent` levels that the file does not have get new cells.
 
     The network must be of a kind that ARCHITECTURES can describe; the engines take more.
     Convolutions before a batch norm may have a bias."""
@@ -351,8 +427,10 @@ def load_model(path: str) -> tuple[UNet, dict[str, str]]:
         # Batch norm subtracts the mean of conv + bias: the bias goes into the running mean.
         mean = name.replace("conv", "bn").replace(".bias", ".running_mean")
         state[mean] -= state.pop(name)
-    net = UNet(*architecture(state))
+    encoder, decoder, found = architecture(state)
+    net = UNet(encoder, decoder, sorted({*found, *recurrent}))
     missing, unexpected = net.load_state_dict(state, strict=False)
+    missing = [name for name in missing if not recurrent or ".gru." not in name]
     wrong = unexpected + list(inference_state(dict.fromkeys(missing)))
     if wrong:
         raise ValueError(f"{path} is not a U-Net of ours: {wrong[:4]}")

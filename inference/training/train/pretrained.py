@@ -64,7 +64,7 @@ def is_pretrained(net: model.UNet, name: str) -> bool:
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs the script."""
     with_bottlenecks = [
-        name for name, (encoder, _) in model.ARCHITECTURES.items() if isinstance(encoder[1], tuple)
+        name for name, (encoder, *_) in model.ARCHITECTURES.items() if isinstance(encoder[1], tuple)
     ]
     parser = Parser(__doc__)
     parser.add_argument("weights", help="what torch.save() wrote")

@@ -9,7 +9,8 @@ ASPECT_RATIOS = [(12, 9), (12, 9), (12, 9), (12, 8), (12, 10), (11, 11), (9, 12)
 # teach more pictures a second, but a network for every size must see every size.
 SIZES = [192, 256, 320, 384, 448, 512, 640, 768]
 SIZE_WEIGHTS_START = [4, 7, 5, 4, 1, 1, 0.5, 0.5]
-SIZE_WEIGHTS_END = [1.5, 15, 5, 6, 3, 6, 3, 7]
+SIZE_WEIGHTS_END = [0.5, 5, 4, 7, 8, 9, 3, 3]
+STILL_FRAMES = 2  # of a scene in which nothing moves
 # Progress at which batch norm is frozen, as it is in the engines. The statistics of one frame size
 # are not those of another, and the weights need time to adapt to statistics that hold for all
 # sizes.
@@ -44,9 +45,14 @@ def size_weights(progress: float, preferred: int | None = None) -> list[float]:
     return [w + (sum(weights) if size == preferred else 0) for size, w in zip(SIZES, weights)]
 
 
-def pair_share(progress: float) -> float:
-    """Share of the scenes of a batch that appear twice, as pairs for the consistency loss."""
-    return 0.12 if progress < 0.5 else 0.2
+def moving_share(progress: float) -> float:
+    """Share of the batches whose scenes move."""
+    return 0.35 + 0.2 * ramp(progress, 0.0, 0.4)
+
+
+def sequence_frames(longest: float) -> int:
+    """Frames of a moving scene, by the longest side of the frames in pixels: large ones are few."""
+    return 7 if longest <= 320 else 6 if longest <= 448 else 5 if longest <= 512 else 4
 
 
 def loss_weights(progress: float) -> dict[str, float]:
@@ -59,5 +65,5 @@ def loss_weights(progress: float) -> dict[str, float]:
         "laplacian": 0.6,
         "soft_iou": 0.6 + 0.6 * late,
         "auxiliary": 0.3 - 0.2 * late,
-        "consistency": 1.0 + late,
+        "temporal": 0.5 + 0.5 * late,
     }

@@ -6,9 +6,8 @@ milliseconds. Takes the arguments of train.py, and --repeats.
     python3 inference/training/train/step_times.py DATA --model portrait-lite \\
         --teacher portrait.safetensors --megapixels 6 --repeats 7
 
-compose is the composition of scenes, teacher the teacher's mattes of them, batch the whole batch
-with both of these, gradient that of the losses, step a step as train.py takes it. The GPU is waited
-for after each part, so that the parts together take longer than a step.
+batch is the scenes with the teacher's mattes, gradient that of the losses, step a step as train.py
+takes it. The GPU is waited for after each part, so that the parts together take longer than a step.
 """
 
 import statistics
@@ -22,12 +21,11 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from augment import scene
 from train import data, schedule, train
 from train.distributed import Distributed
 from train.trainer import Trainer
 
-PARTS = ("compose", "teacher", "batch", "gradient", "step")
+PARTS = ("batch", "gradient", "step")
 
 
 def milliseconds(device: torch.device, function: Callable[[], Any]) -> tuple[Any, float]:
@@ -46,25 +44,14 @@ def milliseconds(device: torch.device, function: Callable[[], Any]) -> tuple[Any
 
 def time_parts(trainer: Trainer) -> dict[str, float]:
     """Milliseconds of one step by PARTS."""
-    device, rng = trainer.dist.device, trainer.rng
-    strength = schedule.augmentation_strength(trainer.progress())
-    weights = trainer.loss_weights()
-    count, _, height, width = trainer.sample_batch_shape()
-
-    def compose() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        size = (height, width)
-        return scene.compose(trainer.people, trainer.backgrounds, count, size, rng, strength)
+    device, weights, times = trainer.dist.device, trainer.loss_weights(), {}
 
     def gradient() -> torch.Tensor:
-        frozen = trainer.batch_norm_frozen
-        return trainer.graphed_forward_backward(*batch, weights, variant=frozen)
+        return trainer.graphed_forward_backward(
+            *batch, weights, static=(frames,), variant=trainer.batch_norm_frozen
+        )
 
-    times = {}
-    (image, *_), times["compose"] = milliseconds(device, compose)
-    times["teacher"] = 0.0
-    if trainer.teacher:
-        times["teacher"] = milliseconds(device, lambda: trainer.teacher_targets(image))[1]
-    batch, times["batch"] = milliseconds(device, trainer.sample_batch)
+    (*batch, frames), times["batch"] = milliseconds(device, trainer.sample_batch)
     times["gradient"] = milliseconds(device, gradient)[1]
     times["step"] = milliseconds(device, trainer.train_step)[1]
     return times
@@ -76,8 +63,8 @@ def time_sizes(trainer: Trainer, repeats: int) -> dict[int, dict[str, float]]:
     sample_batch_shape, result = trainer.sample_batch_shape, {}
     for size in schedule.SIZES:
         side = max(1, round(size * trainer.args.size_scale / trainer.multiple)) * trainer.multiple
-        pictures = max(5, int(trainer.pixels / (side * side)))
-        shape = (pictures - 1, 1, side, side)
+        frames = schedule.sequence_frames(size)
+        shape = (max(2, int(trainer.pixels / (side * side * frames))), frames, side, side)
         trainer.sample_batch_shape = lambda shape=shape: shape
         for _ in range(3):
             time_parts(trainer)
@@ -95,8 +82,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = train.parse_arguments(argv, parser)
     dist = Distributed()
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
-    people, backgrounds, _ = data.load_packs(args.data, dist.device)
-    trainer = Trainer(args, dist, people, backgrounds)
+    packs = data.load_packs(args.data, dist.device)
+    trainer = Trainer(args, dist, packs)
     print("side " + " ".join(f"{part:>8}" for part in PARTS))
     for size, times in time_sizes(trainer, args.repeats).items():
         print(f"{size:4d} " + " ".join(f"{times[part]:8.1f}" for part in PARTS), flush=True)

@@ -70,7 +70,7 @@ def make_parser(doc: str | None = __doc__) -> Parser:
     add("--gpus", type=int, default=1, help="processes that train together, each on its own GPU")
     add("--independent-replicas", action="store_true", help="average weights, not gradients")
     add("--deterministic", action="store_true", help="only deterministic convolutions of cuDNN")
-    add("--evaluate", action="store_true", help="score the result on the validation photos")
+    add("--evaluate", action="store_true", help="score the result on the photos for selection")
     return parser
 
 
@@ -145,7 +145,7 @@ def run(trainer: Trainer, checkpoint: str) -> None:
 
 
 def finish(trainer: Trainer, validation: data.PhotoSet | None, result: str) -> None:
-    """Averages replicas, and scores the result on the validation photos, if wanted."""
+    """Averages replicas, and scores the result on the photos for selection, if wanted."""
     args, dist = trainer.args, trainer.dist
     scored = args.evaluate and validation
     if scored:
@@ -174,12 +174,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     torch.backends.cudnn.deterministic = args.deterministic
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     began = time.time()
-    people, backgrounds, validation = data.load_packs(args.data, dist.device)
+    packs = data.load_packs(args.data, dist.device)
+    clips = len(packs.clips) if packs.clips else 0
     dist.log(
-        f"{len(people)} photos of people, {len(backgrounds)} of rooms, "
-        f"loaded in {time.time() - began:.1f} s"
+        f"{len(packs.people)} photos of people, {len(packs.backgrounds)} of rooms, "
+        f"{clips} frames of clips, loaded in {time.time() - began:.1f} s"
     )
-    trainer = Trainer(args, dist, people, backgrounds)
+    trainer = Trainer(args, dist, packs)
     os.makedirs(args.out, exist_ok=True)
     result = os.path.join(args.out, "checkpoint.pt")
     checkpoint = result
@@ -189,7 +190,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         trainer.resume(checkpoint)
         dist.log(f"going on from {checkpoint}: minute {trainer.minutes:.2f}, step {trainer.step}")
     run(trainer, checkpoint)
-    finish(trainer, validation, result)
+    finish(trainer, packs.selection, result)
     dist.close()
 
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from augment import camera, distractors, scene, style
+from augment import camera, distractors, limbs, sampling, scene, strands, style
 from train import data, losses, model, pretrained, schedule
 from train.cuda_graphs import GraphedFunction
 from train.distributed import Distributed
@@ -47,30 +47,28 @@ def network_input(image: Tensor) -> Tensor:
     return model.normalise(image).contiguous(memory_format=torch.channels_last)
 
 
-def teacher_mattes(teacher: nn.Module, image: Tensor) -> Tensor:
-    """Alpha [n, 1, H, W] that `teacher` predicts for RGB [n, 3, H, W]; small frames are enlarged
-    for it."""
+def teacher_mattes(teacher: nn.Module, image: Tensor, frames: int) -> Tensor:
+    """Alpha [n, 1, H, W] that `teacher` predicts for RGB [n, 3, H, W] in sequences of `frames`;
+    small frames are enlarged for it."""
     size = image.shape[2:]
     factor = min(MAX_TEACHER_SCALE, TEACHER_SIDE / max(size))
     if factor < 1.2:
-        return torch.sigmoid(teacher(network_input(image)).float())
+        return torch.sigmoid(teacher(network_input(image), frames=frames).float())
     enlarged = [round(side * factor / teacher.multiple) * teacher.multiple for side in size]
     image = F.interpolate(image, size=enlarged, mode="bilinear", align_corners=False)
-    alpha = torch.sigmoid(teacher(network_input(image)).float())
+    alpha = torch.sigmoid(teacher(network_input(image), frames=frames).float())
     return F.interpolate(alpha, size=size, mode="bilinear", align_corners=False, antialias=True)
 
 
 class Trainer:
     """A network in training, its optimiser, its moving average and its source of scenes."""
 
-    def __init__(
-        self, args: Namespace, dist: Distributed, people: data.PhotoSet, backgrounds: data.PhotoSet
-    ) -> None:
-        self.args, self.dist, self.people, self.backgrounds = args, dist, people, backgrounds
+    def __init__(self, args: Namespace, dist: Distributed, packs: data.Packs) -> None:
+        self.args, self.dist, self.packs = args, dist, packs
         device = dist.device
         torch.manual_seed(args.seed)
         if args.init:
-            net = model.load_model(args.init)[0]
+            net = model.load_model(args.init, model.ARCHITECTURES[args.model][2])[0]
         else:
             net = model.UNet(*model.ARCHITECTURES[args.model])
         self.norms = [module for module in net.modules() if isinstance(module, nn.BatchNorm2d)]
@@ -96,7 +94,9 @@ class Trainer:
             teacher = model.fold_batch_norm(model.load_model(args.teacher)[0])
             teacher = teacher.to(device, memory_format=torch.channels_last)
             self.multiple = max(self.multiple, teacher.multiple)
-            self.teacher = GraphedFunction(lambda image: teacher_mattes(teacher, image))
+            self.teacher = GraphedFunction(
+                lambda image, frames: teacher_mattes(teacher, image, frames)
+            )
         self.graphed_forward_backward = GraphedFunction(self.forward_backward)
         self.optimizer_steps = 0  # since the optimiser was new
         # Position in the schedule.
@@ -107,8 +107,8 @@ class Trainer:
         # The same in every process, unless replicas are independent: all work on frames of one size
         # at a time.
         own_shapes = 1000 * dist.rank if dist.independent else 0
-        self.shape_rng = scene.RandomGenerator(args.seed + own_shapes, "cpu")
-        self.rng = scene.RandomGenerator(args.seed * 1000 + dist.rank, device)
+        self.shape_rng = sampling.RandomGenerator(args.seed + own_shapes, "cpu")
+        self.rng = sampling.RandomGenerator(args.seed * 1000 + dist.rank, device)
 
     def make_optimizer(self) -> torch.optim.AdamW:
         """AdamW with groups by weight decay and by learning rate."""
@@ -157,66 +157,76 @@ class Trainer:
             norm.eval()
 
     def sample_batch_shape(self) -> tuple[int, int, int, int]:
-        """(scenes, pairs among them, height, width) of the next batch.
+        """(sequences, frames of each, height, width) of the next batch.
 
-        Batches of one size of frame always hold as many frames: cuDNN plans each shape anew, which
-        costs the first step milliseconds for each convolution."""
+        Batches of one size of frame and as many frames always hold as many sequences: cuDNN plans
+        each shape anew, which costs the first step milliseconds for each convolution."""
+        rng = self.shape_rng
         weights = torch.tensor(schedule.size_weights(self.progress(), self.args.prefer_size))
-        longest = schedule.SIZES[int(self.shape_rng.multinomial(weights, 1))] * self.args.size_scale
+        longest = schedule.SIZES[int(rng.multinomial(weights, 1))]
         ratios = torch.arange(len(schedule.ASPECT_RATIOS))
-        ratio = schedule.ASPECT_RATIOS[int(self.shape_rng.choice(ratios, 1))]
+        ratio = schedule.ASPECT_RATIOS[int(rng.choice(ratios, 1))]
         height, width = (
-            max(1, round(longest * side / max(ratio) / self.multiple)) * self.multiple
+            max(1, round(longest * self.args.size_scale * side / max(ratio) / self.multiple))
+            * self.multiple
             for side in ratio
         )
-        pictures = max(5, int(self.pixels / (height * width)))
-        share = schedule.pair_share(self.progress())
-        pairs = max(1, int(pictures * share / (1 + share)))
-        return pictures - pairs, pairs, height, width
+        moving = rng.scalar(0, 1) < schedule.moving_share(self.progress())
+        frames = schedule.sequence_frames(longest) if moving else schedule.STILL_FRAMES
+        sequences = max(2, int(self.pixels / (height * width * frames)))
+        return sequences, frames, height, width
 
-    def sample_batch(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """(RGB [n, 3, H, W], mattes [n, 1 or 2, H, W], pseudo bool [n], motion [pairs, H, W, 2]).
+    def sample_batch(self) -> tuple[Tensor, Tensor, Tensor, int]:
+        """(RGB [n, 3, H, W], mattes [n, 1 or 2, H, W], pseudo bool [n], frames of a sequence).
 
-        The mattes are the label and, with a teacher, its prediction. The last `pairs` pictures are
-        the first ones again, moved by `motion` and with other noise."""
-        count, pairs, height, width = self.sample_batch_shape()
-        size, rng, backgrounds = (height, width), self.rng, self.backgrounds
+        The mattes are the label and, with a teacher, its prediction."""
+        sequences, frames, height, width = self.sample_batch_shape()
+        # A still is a sequence of frames that differ in noise alone.
+        still = frames == schedule.STILL_FRAMES
+        size, count = (height, width), sequences * (1 if still else frames)
+        rng, backgrounds, people = self.rng, self.packs.backgrounds, self.packs.people
+        rng.frames = 1 if still else frames
         strength = schedule.augmentation_strength(self.progress())
-        image, alpha, pseudo = scene.compose(self.people, backgrounds, count, size, rng, strength)
+        image, alpha, pseudo, motion = scene.compose(
+            people, backgrounds, count, size, rng, strength, self.packs.clips
+        )
         # Before darkness, noise and compression, in which the teacher would see no more than the
         # network does. It has not seen held objects either, which it might leave out.
         if self.teacher:
-            alpha = torch.cat([alpha, self.teacher_targets(image)], 1)
-        image, alpha = distractors.add_hanging_clothes(image, alpha, self.people, rng)
+            alpha = torch.cat([alpha, self.teacher_targets(image, rng.frames)], 1)
+        image, alpha = distractors.add_hanging_clothes(image, alpha, people, rng)
         image, alpha = distractors.add_backrests(image, alpha, backgrounds, rng, strength)
         image, alpha = distractors.add_nearby_objects(image, alpha, backgrounds, rng, strength)
-        image, alpha = distractors.add_held_objects(image, alpha, backgrounds, rng, strength)
+        image, alpha = distractors.add_held_objects(
+            image, alpha, backgrounds, motion, rng, strength
+        )
+        image, alpha = strands.add_strands(image, alpha, motion, rng)
+        image, alpha = limbs.add_arms(image, alpha, motion, rng)
         image = style.cartoonise(image, alpha[:, :1], rng)
         image = style.transfer_colour(image, backgrounds, rng)
         image = camera.add_shadows(image, alpha[:, :1], rng)
         image = camera.change_backlight(image, alpha[:, :1], rng)
         image = camera.jitter_colour(image, rng, strength)
         image, alpha = camera.apply_optics(image, alpha, rng, strength)
-        motion = camera.random_motion(pairs, size, rng)
-        exposure = torch.exp(rng.normal(0.03, pairs, 1, 1, 1))
-        moved = (camera.apply_motion(image[:pairs], motion) * exposure).clamp(0, 1)
-        image = torch.cat([image, moved])
-        alpha = torch.cat([alpha, camera.apply_motion(alpha[:pairs], motion)]).clamp(0, 1)
+        if still:
+            rng.frames = frames
+            image, alpha, pseudo = (rng.repeated(values) for values in (image, alpha, pseudo))
+        image = camera.flicker(image, rng)
         image = camera.add_noise_and_compression(image, rng, strength)
-        return image, alpha, torch.cat([pseudo, pseudo[:pairs]]), motion
+        return image, alpha.clamp(0, 1), pseudo, frames
 
     @torch.no_grad()
-    def teacher_targets(self, image: Tensor) -> Tensor:
-        """The teacher's alpha [n, 1, H, W] for RGB [n, 3, H, W]."""
+    def teacher_targets(self, image: Tensor, frames: int) -> Tensor:
+        """The teacher's alpha [n, 1, H, W] for RGB [n, 3, H, W] in sequences of `frames`."""
         with self.autocast():
-            return self.teacher(image)
+            return self.teacher(image, static=(frames,))
 
     def losses(
-        self, image: Tensor, alpha: Tensor, pseudo: Tensor, motion: Tensor
+        self, image: Tensor, alpha: Tensor, pseudo: Tensor, frames: int
     ) -> dict[str, Tensor]:
         """The losses of a batch by name, scalars."""
         with self.autocast():
-            logits, aux = self.net(network_input(image), with_aux=True)
+            logits, aux = self.net(network_input(image), with_aux=True, frames=frames)
         terms = losses.matte_loss(logits, aux, alpha[:, :1], pseudo)
         if self.teacher:
             teacher_terms = losses.matte_loss(logits, [], alpha[:, 1:], torch.ones_like(pseudo))
@@ -224,21 +234,16 @@ class Trainer:
                 name: 0.5 * value + 0.5 * teacher_terms.get(name, value)
                 for name, value in terms.items()
             }
-        predicted, pairs = torch.sigmoid(logits.float()), len(motion)
-        # Only the second picture of a pair gets a gradient: that through apply_motion() is not
-        # deterministic on a GPU.
-        before = camera.apply_motion(predicted[:pairs].detach(), motion)
-        difference = (predicted[-pairs:] - before).abs()
-        visible = camera.visible_in_both(motion)
-        terms["consistency"] = losses.weighted_mean(difference, visible)
+        predicted = torch.sigmoid(logits.float())
+        terms["temporal"] = losses.temporal_loss(predicted, alpha[:, :1], frames)
         return terms
 
     def forward_backward(
-        self, image: Tensor, alpha: Tensor, pseudo: Tensor, motion: Tensor, weights: Tensor
+        self, image: Tensor, alpha: Tensor, pseudo: Tensor, weights: Tensor, frames: int
     ) -> Tensor:
         """Adds the gradient of all losses, by `weights` in the order of LOSSES, to `gradients`;
         returns the losses in that order."""
-        terms = self.losses(image, alpha, pseudo, motion)
+        terms = self.losses(image, alpha, pseudo, frames)
         losses.weighted_sum(terms, dict(zip(LOSSES, weights))).backward()
         missing = torch.zeros_like(weights[0])
         return torch.stack([terms[name].detach() if name in terms else missing for name in LOSSES])
@@ -246,15 +251,17 @@ class Trainer:
     def loss_weights(self) -> Tensor:
         """The schedule's weights, in the order of LOSSES."""
         weights = torch.tensor(list(schedule.loss_weights(self.progress()).values()))
-        return scene.to_device(weights, self.dist.device)
+        return sampling.to_device(weights, self.dist.device)
 
     def train_step(self) -> Tensor:
         """Trains on one batch; returns the losses in the order of LOSSES."""
         self.freeze_batch_norm()
         weights = self.loss_weights()
-        batch = self.sample_batch()
+        *batch, frames = self.sample_batch()
         self.gradients.zero_()
-        terms = self.graphed_forward_backward(*batch, weights, variant=self.batch_norm_frozen)
+        terms = self.graphed_forward_backward(
+            *batch, weights, static=(frames,), variant=self.batch_norm_frozen
+        )
         self.dist.synchronise(self.gradients)
         self.gradients *= (MAX_GRADIENT_NORM / (self.gradients.norm() + 1e-6)).clamp(max=1)
         for group in self.optimizer.param_groups:
