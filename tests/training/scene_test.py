@@ -381,7 +381,7 @@ def test_strands_grow_on_people_and_join_their_mattes():
 
 
 def test_arms_are_raised_by_people_and_belong_to_them():
-    n = 120
+    n = 300
     image, mattes = torch.full((n, 3, 96, 128), 3.0), torch.zeros(n, 2, 96, 128)
     mattes[: n // 2, :, 48:, 40:88] = 1  # the others are empty rooms
     after, matte = limbs.add_arms(image, mattes, still(n), RandomGenerator(19, CPU))

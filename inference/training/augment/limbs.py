@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from augment.motion import transform
 from augment.sampling import RandomGenerator, per_image, to_device
 
 LIMB_RATES = (0.16, 0.05)  # of scenes with an arm; a second one
@@ -27,7 +28,7 @@ def capsule(
     x: Tensor, y: Tensor, begin: tuple[Tensor, Tensor], end: tuple[Tensor, Tensor], radii: tuple
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The signed distance of positions to a capsule whose radius changes from one end to the other,
-    the position along it, 0 to 1, and across it, -1 to 1; each [n, 1, H, W]."""
+    the position along it, 0 to 1, and across it, -1 to 1; each [parts, n, 1, H, W]."""
     bx, by = end[0] - begin[0], end[1] - begin[1]
     px, py = x - begin[0], y - begin[1]
     square = (bx * bx + by * by).clamp_min(1e-6)
@@ -53,14 +54,12 @@ def draw_arm(
     n = length.shape[0]
     x = (torch.arange(size[1], device=length.device) + 0.5 - size[1] / 2).view(1, 1, size[1])
     y = (torch.arange(size[0], device=length.device) + 0.5 - size[0] / 2).view(1, size[0], 1)
-    m = motion.unsqueeze(-1).unsqueeze(-1)
-    x, y = ((m[:, i, 0] * x + m[:, i, 1] * y + m[:, i, 2]).unsqueeze(1) for i in (0, 1))
+    x, y = (values.unsqueeze(1) for values in transform(motion, x, y))
     time = (torch.arange(n, device=length.device) % rng.frames).float().view(n, 1, 1, 1)
 
     def swing(amplitude: float) -> Tensor:
-        size_of_swing = rng.uniform(0, amplitude, n, 1, 1, 1)
-        speed, phase = rng.uniform(0.1, 1.2, n, 1, 1, 1), rng.uniform(0, 6.3, n, 1, 1, 1)
-        return size_of_swing * torch.sin(speed * time + phase)
+        depth, speed, phase = rng.uniform(0, 1, n, 3, 1, 1).unsqueeze(2).unbind(1)
+        return amplitude * depth * torch.sin((0.1 + 1.1 * speed) * time + 2 * math.pi * phase)
 
     def point(begin: tuple[Tensor, Tensor], angle: Tensor, reach: Tensor) -> tuple[Tensor, Tensor]:
         return begin[0] + reach * angle.cos(), begin[1] + reach * angle.sin()
@@ -68,40 +67,42 @@ def draw_arm(
     side = per_image(rng.sign(n))
     raised = -math.pi / 2 + rng.normal(0.6, n, 1, 1, 1) + swing(0.5)
     thick = length * rng.uniform(0.13, 0.19, n, 1, 1, 1)
-    wrist = point(elbow, raised, length)
     narrow = thick * rng.uniform(0.5, 0.7, n, 1, 1, 1)
-    arm, along, across = capsule(x, y, elbow, wrist, (thick, narrow))
-    hand_angle = raised + rng.normal(0.35, n, 1, 1, 1) + swing(0.4)
+    wrist = point(elbow, raised, length)
+    angle = raised + rng.normal(0.35, n, 1, 1, 1) + swing(0.4)
     hand = length * rng.uniform(0.3, 0.42, n, 1, 1, 1)
     wide = hand * rng.uniform(0.24, 0.34, n, 1, 1, 1)  # half the palm
-    knuckles = point(wrist, hand_angle, 0.55 * hand)
-    palm, _, palm_across = capsule(x, y, wrist, knuckles, (0.75 * wide, wide))
-    distance = torch.minimum(arm, palm)
-    across = torch.where(palm < arm, palm_across, across)
+    knuckles = point(wrist, angle, 0.55 * hand)
     spread = rng.uniform(0.02, 0.28, n, 1, 1, 1) + swing(0.06)
-    curled = per_image(rng.bernoulli(0.25, n)).float()
-    for i in range(FINGERS):
-        thumb = i == FINGERS - 1
-        offset = side * (1.6 if thumb else i - 1.5)
-        base_angle = hand_angle + offset * (0.5 if thumb else spread)
-        shift = hand_angle + math.pi / 2
-        base = (
-            point(knuckles, shift, 0.55 * wide * offset)
-            if not thumb
-            else point(wrist, shift, 0.6 * wide * side)
-        )
-        reach = hand * (0.42 + rng.normal(0.05, n, 1, 1, 1)) * (1 - 0.75 * curled * (not thumb))
-        tip = point(base, base_angle + rng.normal(0.06, n, 1, 1, 1), reach)
-        thickness = wide * rng.uniform(0.2, 0.27, n, 1, 1, 1)
-        finger, _, finger_across = capsule(x, y, base, tip, (thickness, 0.8 * thickness))
-        across = torch.where(finger < distance, finger_across, across)
-        distance = torch.minimum(distance, finger)
-    blur = rng.uniform(0.35, 0.9, n, 1, 1, 1)
-    cover = torch.sigmoid(-distance / blur)
+    straight = 1 - 0.75 * per_image(rng.bernoulli(0.25, n)).float()
+    # The fingers, then the thumb, from the wrist: [5, n, 1, 1, 1].
+    across_hand = torch.tensor([-1.5, -0.5, 0.5, 1.5, 1.1], device=length.device)
+    offset = across_hand.view(FINGERS, 1, 1, 1, 1) * side
+    is_thumb = across_hand.view(FINGERS, 1, 1, 1, 1) == 1.1
+    base = point(
+        tuple(torch.where(is_thumb, w, k) for w, k in zip(wrist, knuckles)),
+        angle + math.pi / 2,
+        0.55 * wide * offset,
+    )
+    bent = rng.normal(0.06, n, FINGERS, 1, 1).transpose(0, 1).unsqueeze(2)
+    reach = hand * (0.42 + 0.8 * bent) * torch.where(is_thumb, 1.0, straight)
+    tip = point(base, angle + offset * torch.where(is_thumb, 0.7, spread) + bent, reach)
+    thickness = (wide * rng.uniform(0.2, 0.27, n, 1, 1, 1)).expand_as(reach)
+
+    def stacked(arm: Tensor, palm: Tensor, fingers: Tensor) -> Tensor:
+        return torch.cat([torch.stack([arm, palm]), fingers])
+
+    begins = tuple(stacked(*parts) for parts in zip(elbow, wrist, base))
+    ends = tuple(stacked(*parts) for parts in zip(wrist, knuckles, tip))
+    radii = stacked(thick, 0.75 * wide, thickness), stacked(narrow, wide, 0.8 * thickness)
+    distances, along, across = capsule(x, y, begins, ends, radii)
+    distance, nearest = distances.min(0, keepdim=True)
+    across = across.gather(0, nearest)[0]
+    along = torch.where(nearest[0] == 0, along[0], torch.ones_like(along[0]))
+    cover = torch.sigmoid(-distance[0] / rng.uniform(0.35, 0.9, n, 1, 1, 1))
     from_left = rng.uniform(-0.3, 0.3, n, 1, 1, 1)
     light = 1 + from_left * across - rng.uniform(0.1, 0.4, n, 1, 1, 1) * across * across
-    in_hand = (torch.minimum(palm, distance) <= arm).float()
-    return cover, light, torch.maximum(along, in_hand * 1.01)
+    return cover, light, along
 
 
 def skin_colour(n: int, rng: RandomGenerator) -> Tensor:
@@ -137,7 +138,7 @@ def add_arm(
     rows = coarse.sum(3, keepdim=True)
     body = coarse * (rows.cumsum(2) > 0.35 * rows.sum(2, keepdim=True))
     interior = F.avg_pool2d(coarse, 5, stride=1, padding=2, count_include_pad=False)
-    likelihood = body * (1.2 - interior) * rng.uniform(0.2, 1, n, 1, GRID, GRID)
+    likelihood = body * (1.05 - interior) * rng.uniform(0.2, 1, n, 1, GRID, GRID)
     cell = likelihood.flatten(1).argmax(1)
     column, row = cell % GRID, torch.div(cell, GRID, rounding_mode="floor")
     x, y = ((c + 0.5) / GRID - 0.5 for c in (column, row))
@@ -148,7 +149,7 @@ def add_arm(
     elbow = per_image(place[:, 0]), per_image(place[:, 1])
     area = coarse.mean((1, 2, 3))
     scale = per_image((area * height * width).sqrt())
-    length = scale * torch.exp(rng.uniform(math.log(0.3), math.log(0.8), n, 1, 1, 1))
+    length = scale * torch.exp(rng.uniform(math.log(0.35), math.log(0.95), n, 1, 1, 1))
     size = (height, width)
     cover, light, along = draw_arm(elbow, length.clamp_min(8), size, motion[chosen], rng)
     uneven = F.interpolate(

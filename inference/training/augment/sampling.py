@@ -37,7 +37,9 @@ class RandomGenerator:
 
     def repeated(self, values: Tensor) -> Tensor:
         """Values of sequences, repeated for each frame."""
-        return values.repeat_interleave(self.frames, 0) if self.frames > 1 else values
+        if self.frames == 1:
+            return values
+        return values.unsqueeze(1).expand(-1, self.frames, *values.shape[1:]).flatten(0, 1)
 
     def of_first_frame(self, values: Tensor) -> Tensor:
         """The values [n, ...] of each sequence's first frame, for all of its frames."""
