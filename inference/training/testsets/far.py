@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args(argv)
     width, height = (int(side) for side in args.size.split("x"))
-    packs = data.load_packs(args.data, torch.device("cpu"))
+    packs = data.load_packs(args.data, torch.device("cpu"), soft=False)
     rooms, people = packs.backgrounds, packs.validation
     rng = random.Random(args.seed)
     torch.manual_seed(args.seed)

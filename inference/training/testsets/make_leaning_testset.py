@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args(argv)
     device = torch.device("cpu")
-    packs = data.load_packs(args.data, device)
+    packs = data.load_packs(args.data, device, soft=False)
     rooms, people = packs.backgrounds, packs.validation
     rng = scene.RandomGenerator(args.seed, device)
     for i, source in enumerate(people.sources):

@@ -164,9 +164,14 @@ class Packs:
 
 
 def load_packs(
-    folder: str, device: torch.device, threads: int = 16, splits: Sequence[str] = SPLITS
+    folder: str,
+    device: torch.device,
+    threads: int = 16,
+    splits: Sequence[str] = SPLITS,
+    soft: bool = True,
 ) -> Packs:
-    """The photos of the named splits. Human labels of people become soft at their edges."""
+    """The photos of the named splits. Human labels of people for training become `soft` at their
+    edges."""
 
     def decode_entry(entry: tuple[dict[str, str], dict[str, bytes]]) -> tuple[str, Item, Tensor]:
         row, files = entry
@@ -188,7 +193,7 @@ def load_packs(
         *([item for split, item, _ in photos if split == name] for name in ("val", "dev", "clip")),
     ]
     packs = Packs(*(PhotoSet(items, device) if items else None for items in sets))
-    if packs.people:
+    if packs.people and soft:
         packs.people.soften({i: other for i, (_, other) in enumerate(people) if other is not None})
     return packs
 
