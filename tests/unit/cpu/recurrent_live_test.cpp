@@ -1,67 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // When the CPU engine gives a recurrent network the state of the frame before, and when it begins at zero.
 #include <algorithm>
-#include <limits>
 
 #include <gtest/gtest.h>
 
 #include "inference/core/synthetic_person.h"
 #include "inference/cpu/cpu_engine.h"
+#include "inference/engine/live_queue.h"
+#include "tests/support/engines/counting_network.h"
+#include "tests/support/engines/device_engine.h"
 #include "tests/support/files/model_file.h"
 
 namespace matte {
 namespace {
 
+using test::CountingNetwork;
+
 constexpr Size kSize{96, 64};
-
-/// What the test sees of a network's runs: how many the state that each began with had been through.
-struct Runs {
-    std::vector<float> before;
-    bool fails = false;  ///< the next mattes are not finite
-};
-
-/// A network whose state counts its runs; it finds a person in the middle.
-class CountingNetwork final : public HostNetwork {
-public:
-    explicit CountingNetwork(Runs& runs) : runs_(runs) {}
-    [[nodiscard]] const UNet& unet() const override { return unet_; }
-    void configure(Size size) override {
-        if (size == input_.size) return;
-        input_ = Planes(size, 3);
-        alpha_ = Planes(size, 1);
-        state_.assign(size.pixels(), 0.0F);
-    }
-    [[nodiscard]] Size size() const override { return input_.size; }
-    [[nodiscard]] float* input() override { return input_.values.data(); }
-    [[nodiscard]] const float* alpha() const override { return alpha_.values.data(); }
-    [[nodiscard]] std::span<float> state() override { return state_; }
-    void run(std::stop_token, std::vector<float>*) override {
-        EXPECT_EQ(std::ranges::count(state_, state_.front()), std::ptrdiff_t(state_.size())) << "a state in part";
-        runs_.before.push_back(state_.front());
-        for (float& value : state_) value += 1;
-        const float nan = std::numeric_limits<float>::quiet_NaN();
-        const auto [width, height] = alpha_.size;
-        for (int y = 0; y < height; ++y) {
-            for (int x = 0; x < width; ++x) {
-                const bool inside = std::abs(x - width / 2) < width / 8 && std::abs(y - height / 2) < height / 8;
-                alpha_.row(y)[x] = runs_.fails ? nan : inside ? 1.0F : 0.0F;
-            }
-        }
-    }
-    [[nodiscard]] std::string name() const override { return "counting"; }
-    [[nodiscard]] std::string implementation(int) const override { return "counting"; }
-    [[nodiscard]] int valueBytes() const override { return 4; }
-
-private:
-    Runs& runs_;
-    UNet unet_ = test::tinyRecurrentNetwork();
-    Planes input_, alpha_;
-    std::vector<float> state_;
-};
 
 class RecurrentLive : public testing::Test {
 protected:
-    Runs runs_;
+    test::NetworkRuns runs_;
     CpuEngine engine_{std::make_unique<CountingNetwork>(runs_), {.networkLongestSide = 64}, ""};
     CompositeParams params_;
 
@@ -150,8 +109,32 @@ TEST_F(RecurrentLive, APhotoBetweenFramesRunsTwiceFromZeroAndLeavesNoTrace) {
     EXPECT_EQ(runs_.before, (States{0, 1, 0, 1, 2}));
 }
 
+TEST(RecurrentFailover, TheStandbyBeginsAtZeroEachTimeItTakesOver) {
+    test::DeviceScript script;
+    test::NetworkRuns runs;
+    using Queue = LiveQueue<int>;
+    Queue queue(LiveEngines(std::make_unique<test::DeviceEngine>(script, "gpu"), [&](const std::string& reason) {
+        auto engine = std::make_unique<CpuEngine>(std::make_unique<CountingNetwork>(runs), EngineOptions{}, reason);
+        runs.before.clear();
+        return engine;
+    }));
+    const auto image = std::make_shared<Image>(kSize, PixelFormat::bgr8);
+    const auto show = [&](int number) {
+        queue.submit({image, std::uint64_t(number), {}}, {}, number);
+        return queue.take();
+    };
+    for (int source = 0; source < 2; ++source) {
+        script.failure.reset();
+        show(0);
+        script.failure = DeviceFailure("The GPU's memory is too small.", false);
+        for (int number = 1; number < 4; ++number) show(number);
+        queue.reset();
+    }
+    EXPECT_EQ(runs.before, (States{0, 1, 2, 0, 1, 2}));
+}
+
 TEST(RecurrentStill, TheRegionOfASecondPassRunsTwiceToo) {
-    Runs runs;
+    test::NetworkRuns runs;
     CpuEngine engine(std::make_unique<CountingNetwork>(runs), {}, "");
     runs.before.clear();
     const auto photo = std::make_shared<Image>(Size{1600, 1200}, PixelFormat::bgr8);
