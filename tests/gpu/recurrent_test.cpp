@@ -89,6 +89,23 @@ TEST_P(RecurrentNetwork, EveryFrameIsCloseToTheOracle) {
     }
 }
 
+TEST_P(RecurrentNetwork, WithoutCandidatesIsTheNetworkWithoutCells) {
+    const ModelTensors plain = network().widths.empty() ? randomMobileUNet(3) : randomUNet(network().widths, 3);
+    const auto made = [&](const ModelTensors& tensors) {
+        CudaNetwork cuda(UNet::load(Safetensors::parse(encodeSafetensors(tensors), "random")), kernel());
+        cuda.configure(size());
+        return cuda;
+    };
+    const CudaNetwork without = made(plain), with = made(withoutCandidates(withCells(plain, network().levels, 4)));
+    for (unsigned number = 0; number < 3; ++number) {
+        // Where the last level has a cell, the head is no longer part of that level's last convolution.
+        const Difference limit = kernel() == ConvKernel::fp32 ? Difference{1e-6, 1e-7} : Difference{2e-3, 5e-4};
+        expectClose("frame", difference(run(without, number), run(with, number)), limit);
+        const auto state = download<std::uint8_t>(with.state(), with.stateBytes());
+        EXPECT_TRUE(std::ranges::all_of(state, [](std::uint8_t byte) { return byte == 0; }));
+    }
+}
+
 TEST_P(RecurrentNetwork, AStillOfTwoRunsIsCloseToTheOracle) {
     const CudaNetwork cuda = configured();
     run(cuda, 0);

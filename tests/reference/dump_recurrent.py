@@ -83,9 +83,7 @@ def main(folder: str) -> None:
         tensors[f"{level}.gru.state"] = getattr(net, level).state[0].permute(1, 2, 0)
     weights = dump_network.model.inference_state(net.state_dict())
     name = f"{folder}/unet_recurrent"
-    dump_network.save(
-        f"{name}.safetensors", weights, {"architecture": "unet", "bn_eps": "1e-5"}
-    )
+    dump_network.save(f"{name}.safetensors", weights, {"architecture": "unet", "bn_eps": "1e-5"})
     about = {"torch": torch.__version__.split("+")[0]}
     dump_network.save(f"{name}_frames.safetensors", tensors, about)
 

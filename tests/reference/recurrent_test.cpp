@@ -159,6 +159,27 @@ TEST_P(RecurrentCpu, IsTheSameToTheBitFromTheSameState) {
     EXPECT_NE(run(1), second);
 }
 
+TEST_P(RecurrentCpu, WithoutCandidatesIsTheNetworkWithoutCellsToTheBit) {
+    setThreads(GetParam().threads);
+    const Size size = GetParam().size;
+    const auto plain = test::randomUNet(GetParam().widths, 7);
+    const auto celled = test::withoutCandidates(test::withCells(plain, GetParam().levels, 8));
+    const auto network = [&](const test::ModelTensors& tensors) {
+        CpuNetwork cpu(UNet::load(Safetensors::parse(test::encodeSafetensors(tensors), "random")), CpuPrecision::f32);
+        cpu.configure(size);
+        return cpu;
+    };
+    CpuNetwork without = network(plain), with = network(celled);
+    for (unsigned frame = 0; frame < 3; ++frame) {
+        for (CpuNetwork* cpu : {&without, &with}) {
+            std::ranges::copy(oracle::noise(size.height, size.width, 3, 11 + frame).values, cpu->input());
+            cpu->run();
+        }
+        EXPECT_TRUE(std::equal(with.alpha(), with.alpha() + size.pixels(), without.alpha())) << "frame " << frame;
+        EXPECT_TRUE(std::ranges::all_of(with.state(), [](float value) { return value == 0; }));
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes,
                          RecurrentCpu,
                          testing::Values(RecurrentShape{{4, 8, 16}, {"up1"}, {4, 4}, 1},

@@ -25,7 +25,8 @@ struct RecurrentMemory {
     std::byte* state = nullptr;  ///< as CudaNetwork::state(); zeros: none
     std::size_t bytes = 0;       ///< of `state`, a multiple of 16
 };
-/// Clear what is kept: resetScene() for a new source or size, resetState() whenever the next frame does not continue the last.
+/// Clear what is kept: resetScene() for a new source or size, resetState() whenever the next frame does not continue
+/// the last.
 void resetScene(const RecurrentMemory& memory, cudaStream_t stream);
 void resetState(const RecurrentMemory& memory, cudaStream_t stream);
 

@@ -190,6 +190,13 @@ ModelTensors withCells(ModelTensors tensors, const std::vector<std::string>& lev
     return tensors;
 }
 
+ModelTensors withoutCandidates(ModelTensors tensors) {
+    for (auto& [name, tensor] : tensors) {
+        if (name.find(".gru.candidate.") != std::string::npos) std::ranges::fill(tensor.values, 0.0F);
+    }
+    return tensors;
+}
+
 ModelTensors brokenInTheDark(const std::vector<int>& widths, std::uint32_t seed) {
     ModelTensors tensors = randomUNet(widths, seed);
     for (auto& [name, tensor] : tensors) {

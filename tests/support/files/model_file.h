@@ -42,6 +42,9 @@ ModelTensors randomUNet(const std::vector<int>& widths, std::uint32_t seed);
 ModelTensors randomMobileUNet(std::uint32_t seed);
 /// `tensors` with a ConvGRU cell at the end of each of the decoder's `levels` ("up1"), of random weights.
 ModelTensors withCells(ModelTensors tensors, const std::vector<std::string>& levels, std::uint32_t seed);
+/// `tensors` with the candidates of all cells zero: a network whose state stays zero, and that gives what it gives
+/// without its cells.
+ModelTensors withoutCandidates(ModelTensors tensors);
 /// Like randomUNet(), but its matte is one half everywhere, and of a black picture not finite: what a network is that
 /// passes its self-test and fails later.
 ModelTensors brokenInTheDark(const std::vector<int>& widths, std::uint32_t seed);
