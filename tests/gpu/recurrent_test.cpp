@@ -196,7 +196,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 std::shared_ptr<const UNet> recurrentNetwork() {
     static const auto network =
-        std::make_shared<const UNet>(randomRecurrentNetwork({8, 16, 32, 64, 128}, {"up1", "up2", "up3"}, 5));
+        std::make_shared<const UNet>(randomRecurrentNetwork({8, 16, 32, 64, 128}, {"up2", "up3", "up4"}, 1));
     return network;
 }
 

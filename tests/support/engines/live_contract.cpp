@@ -208,6 +208,7 @@ std::vector<std::vector<std::uint8_t>> showing(LiveEngine& engine,
                                                std::uint64_t first,
                                                std::uint64_t count = 3) {
     std::vector<std::vector<std::uint8_t>> pictures;
+    pictures.reserve(count);
     for (std::uint64_t number = first; number < first + count; ++number) {
         EXPECT_TRUE(engine.submit(frame(number), params));
         pictures.push_back(bytesOf(*engine.take().picture->image()));
@@ -244,6 +245,7 @@ TEST_P(LiveContract, AFrameThatIsRefusedLeavesNoTrace) {
     for (int i = 0; i < slots; ++i) ASSERT_TRUE(engine_->submit(frame(std::uint64_t(i)), remembering));
     EXPECT_FALSE(engine_->submit(frame(90), remembering));
     std::vector<std::vector<std::uint8_t>> pictures;
+    pictures.reserve(std::size_t(slots) + 2);
     for (int i = 0; i < slots; ++i) pictures.push_back(bytesOf(*engine_->take().picture->image()));
     std::ranges::move(showing(*engine_, remembering, std::uint64_t(slots), 2), std::back_inserter(pictures));
     EXPECT_EQ(pictures, expected);
