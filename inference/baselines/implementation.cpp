@@ -123,6 +123,11 @@ std::string whyUnavailable(const Implementation& implementation) {
 std::unique_ptr<NetworkImplementation> makeNetwork(const Implementation& implementation, const ModelPointer& model) {
     if (const std::string why = whyUnavailable(implementation); !why.empty()) throw Error(ErrorCategory::engine, why);
     if (!implementation.network) refuse(implementation, "runs single layers only");
+    if (model->unet.isRecurrent()) {
+        throw Error(ErrorCategory::model, "The model '" + model->unet.name() +
+                                              "' is recurrent, and no other implementation runs recurrent networks: "
+                                              "choose another model.");
+    }
     return implementation.network(model);
 }
 

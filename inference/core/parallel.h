@@ -6,6 +6,7 @@
 //     parallelFor(height, [&](int first, int last, int worker) { fill(rows(first, last), scratch[worker]); });
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -16,6 +17,18 @@ namespace matte {
 void setThreads(int threads);
 /// That number, never 0; every `worker` index is below it.
 [[nodiscard]] int threads();
+
+/// RAII: limits the number of threads of this thread's loops.
+class AtMostThreads {
+public:
+    explicit AtMostThreads(int most) : before_(threads()) { setThreads(std::min(before_, most)); }
+    ~AtMostThreads() { setThreads(before_); }
+    AtMostThreads(const AtMostThreads&) = delete;
+    AtMostThreads& operator=(const AtMostThreads&) = delete;
+
+private:
+    int before_;
+};
 
 /// Calls body(context, first, last, worker) for ranges of `grain` numbers that cover [0, count), started in ascending
 /// order. Concurrent ranges have different workers; the caller is worker 0. A loop inside a body runs on that thread.

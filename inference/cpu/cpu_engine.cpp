@@ -157,7 +157,7 @@ Output CpuEngine::take() {
     output.frame = now.frame.number;
     output.captured = now.frame.captured;
     const ImageView source = rgba_.of(picture.view());
-    Planes& matte = livePass_.networkMatte(source, input, {}, output, timeLayers_);
+    Planes& matte = livePass_.networkMatte(source, input, {}, output, &live_, timeLayers_);
     output.matteFault = live_.judge(livePass_.input(), matte);
     if (output.matteUsable()) live_.filter(livePass_.input(), resolve(now.params, grid), matte, output.times);
     livePass_.refine(source, matte, grid, {}, liveFrame_, output.times);

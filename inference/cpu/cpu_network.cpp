@@ -2,16 +2,17 @@
 #include "inference/cpu/cpu_network.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <exception>
-#include <mutex>
+#include <set>
+#include <span>
 #include <utility>
 
 #include "inference/core/error.h"
 #include "inference/core/parallel.h"
+#include "inference/cpu/conv_gru.h"
 #include "inference/cpu/onednn.h"
 #include "inference/cpu/rows.h"
+#include "inference/cpu/task_graph.h"
 #include "inference/model/layer_cost.h"
 
 namespace matte {
@@ -23,18 +24,6 @@ using namespace onednn;
 constexpr double kTaskFlops = 1.5e6;
 /// Tasks per layer and thread: more than one, so that other threads can take over from a late one.
 constexpr int kTasksPerThread = 2;
-
-/// RAII: limits the number of threads of this thread's loops.
-class AtMostThreads {
-public:
-    explicit AtMostThreads(int most) : before_(threads()) { setThreads(std::min(before_, most)); }
-    ~AtMostThreads() { setThreads(before_); }
-    AtMostThreads(const AtMostThreads&) = delete;
-    AtMostThreads& operator=(const AtMostThreads&) = delete;
-
-private:
-    int before_;
-};
 
 /// Turns oneDNN's exceptions into ours.
 template <typename Work>
@@ -50,25 +39,8 @@ auto translated(const Work& work) {
 
 }  // namespace
 
-// The network as tasks in the order of the layers, each for some rows of one layer: it begins when the rows that it
-// reads are there, so that threads never wait for a whole layer, and none for a thread that has not begun.
-struct CpuNetwork::State {
-    /// A primitive with everything that it reads and writes; the scratchpad depends on who calls.
-    struct Call {
-        dnnl::primitive primitive;
-        std::vector<std::pair<int, memory>> arguments;
-        memory::desc scratchpad;
-    };
-    struct Task {
-        int layer = 0;            ///< index into UNet::layers(); the conversion of the input belongs to the first
-        std::vector<Call> calls;  ///< one after another
-        std::vector<int> needs;   ///< the tasks before whose rows it reads
-    };
-    /// What calculates which rows of a tensor.
-    struct Writer {
-        Rows rows;
-        int task;
-    };
+// The network's layers as tasks, each for some rows of one layer.
+struct CpuNetwork::State : TaskGraph {
     /// Filters in the layouts that primitives wanted so far.
     using Packed = std::vector<std::pair<memory::desc, memory>>;
 
@@ -77,29 +49,9 @@ struct CpuNetwork::State {
     UNet unet;
     CpuPrecision precision;
     Size size;
-    int workers = 0;
-    dnnl::engine engine{dnnl::engine::kind::cpu, 0};
-    dnnl::stream stream{engine};
-    std::vector<Buffer> buffers;
     std::vector<memory> tensors;
-    std::vector<std::vector<Writer>> writers;  ///< of each tensor
-    memory staging;                            ///< [H, W, 3] f32: what input() gives out
-    std::vector<Task> tasks;
-    std::vector<Milestone> finished;                  ///< of each task: the last run in which it was
-    std::vector<std::vector<dnnl_exec_arg_t>> bound;  ///< [worker x calls + call]: the arguments of all calls
-    std::vector<std::size_t> firstCall;               ///< of each task, among all
-    std::vector<memory> scratchpads;
-    std::vector<std::string> implementations;
-    std::vector<float> taskMs;
-    std::uint32_t runs = 0;
-    bool checked = false;
-    std::mutex mutex;
-    std::exception_ptr error;  ///< of this run; under the mutex
-    std::atomic<bool> failed = false;
-
-    memory allocate(const memory::desc& described) {
-        return {described, engine, buffers.emplace_back(described.get_size()).data()};
-    }
+    memory staging;           ///< [H, W, 3] f32: what input() gives out
+    std::span<float> states;  ///< of all cells, one after another
 
     [[nodiscard]] memory::data_type storage() const {
         return precision == CpuPrecision::bf16 ? memory::data_type::bf16 : memory::data_type::f32;
@@ -120,9 +72,14 @@ struct CpuNetwork::State {
     [[nodiscard]] memory view(int index, Rows rows) const { return view(tensors[std::size_t(index)], index, rows); }
 
     void allocateTensors() {
-        const int head = unet.layers().back().out;
-        for (int i = 0; i < int(unet.tensors().size()); ++i) {
-            tensors.push_back(allocate(describe(i, i == head ? memory::data_type::f32 : storage(), heightOf(i))));
+        std::set<int> floats{unet.layers().back().out};
+        for (const ConvGru& cell : unet.cells()) floats.insert({cell.input, cell.gates, cell.reset, cell.candidate});
+        tensors.resize(unet.tensors().size());
+        allocateStates();
+        for (int i = 0; i < int(tensors.size()); ++i) {
+            memory& tensor = tensors[std::size_t(i)];
+            const auto type = floats.contains(i) ? memory::data_type::f32 : storage();
+            if (!tensor) tensor = allocate(describe(i, type, heightOf(i)));
         }
         writers.resize(tensors.size());
         // Both ends are f32 in either precision; only the input needs a place of its own for that.
@@ -140,29 +97,25 @@ struct CpuNetwork::State {
         }
     }
 
-    Task& begin(int layer) {
-        tasks.emplace_back().layer = layer;
-        return tasks.back();
-    }
-    /// The task that was begun last reads rows of a tensor, or writes them.
-    void read(int tensor, Rows rows) {
-        std::vector<int>& needs = tasks.back().needs;
-        for (const Writer& writer : writers[std::size_t(tensor)]) {
-            const bool meets = writer.rows.first < rows.last && rows.first < writer.rows.last;
-            if (meets && !std::ranges::count(needs, writer.task)) needs.push_back(writer.task);
+    /// In one block, zero before the first frame.
+    void allocateStates() {
+        std::size_t values = 0;
+        std::vector<std::size_t> offsets;
+        const auto described = [&](const ConvGru& cell) {
+            return describe(cell.state, memory::data_type::f32, heightOf(cell.state));
+        };
+        for (const ConvGru& cell : unet.cells()) {
+            offsets.push_back(values);
+            values += described(cell).get_size() / sizeof(float);
         }
-    }
-    void write(int tensor, Rows rows) { writers[std::size_t(tensor)].push_back({rows, int(tasks.size()) - 1}); }
-
-    template <typename Described>
-    void call(Task& task,
-              const std::string& name,
-              const Described& described,
-              dnnl::primitive primitive,
-              std::vector<std::pair<int, memory>> arguments) {
-        const std::string line = name + ": " + described.impl_info_str();
-        if (!std::ranges::count(implementations, line)) implementations.push_back(line);
-        task.calls.push_back({std::move(primitive), std::move(arguments), described.scratchpad_desc()});
+        if (values == 0) return;
+        auto* first = reinterpret_cast<float*>(buffers.emplace_back(values * sizeof(float)).data());
+        states = {first, values};
+        std::ranges::fill(states, 0.0F);
+        for (std::size_t i = 0; i < offsets.size(); ++i) {
+            const ConvGru& cell = unet.cells()[i];
+            tensors[std::size_t(cell.state)] = memory(described(cell), engine, first + offsets[i]);
+        }
     }
 
     /// `values`, laid out as `plain` says, in the layout and type that a primitive wants.
@@ -208,7 +161,7 @@ struct CpuNetwork::State {
         const Window window(rows, side, layer.stride, heightOf(weights.input));
         const memory src = view(weights.input, window.rows), dst = view(layer.out, rows);
         const memory::desc plain(weights.dims, memory::data_type::f32, weights.tag);
-        const memory::desc any(weights.dims, storage(), memory::format_tag::any);
+        const memory::desc any(weights.dims, typeOf(src.get_desc()), memory::format_tag::any);
         const auto described =
             describeConv(engine, src.get_desc(), any, bias ? bias.get_desc() : memory::desc(), dst.get_desc(),
                          layer.stride, {window.above, side / 2}, {window.below, side / 2}, attributes(fused));
@@ -278,6 +231,62 @@ struct CpuNetwork::State {
         write(layer.pooled, pooled);
     }
 
+    /// `rows` of a tensor, in place.
+    template <typename Value>
+    [[nodiscard]] Value* at(int tensor, Rows rows) const {
+        return static_cast<Value*>(view(tensor, rows).get_data_handle());
+    }
+    [[nodiscard]] const ConvGru& cellOf(const Conv& layer) const { return unet.cells()[std::size_t(layer.cell)]; }
+    [[nodiscard]] bool isGates(const Conv& layer) const {
+        return layer.cell != kNoCell && layer.out == cellOf(layer).gates;
+    }
+    [[nodiscard]] bool isCandidate(const Conv& layer) const {
+        return layer.cell != kNoCell && layer.out == cellOf(layer).candidate;
+    }
+
+    /// What a cell's convolutions read of the level's output.
+    template <typename Value>
+    void addCellInput(const Conv& layer, int index, int parts) {
+        const ConvGru& cell = cellOf(layer);
+        const int half = unet.tensors()[std::size_t(cell.input)].channels;
+        for (int part = 0; part < parts; ++part) {
+            const Rows rows = regionOf(heightOf(cell.in), parts, part, 1);
+            const auto* x = at<Value>(cell.in, rows);
+            auto* input = at<float>(cell.input, rows);
+            const std::size_t pixels = pixelsOf(cell.in, rows);
+            step(begin(index), [=] { gru::takeInput(x, pixels, half, input); });
+            read(cell.in, rows);
+            write(cell.input, rows);
+        }
+    }
+
+    /// What follows some rows of a cell's convolution. The state is replaced in place: who still reads the old one
+    /// calculates the gates of these rows or of those beside them, for which the candidate's convolution has waited.
+    template <typename Value>
+    void addCellStep(Task& task, const Conv& layer, Rows rows) {
+        const ConvGru& cell = cellOf(layer);
+        const int half = unet.tensors()[std::size_t(cell.input)].channels;
+        const std::size_t pixels = pixelsOf(cell.in, rows);
+        const auto* gates = at<float>(cell.gates, rows);
+        auto* state = at<float>(cell.state, rows);
+        if (isGates(layer)) {
+            auto* reset = at<float>(cell.reset, rows);
+            step(task, [=] { gru::resetState(gates, state, pixels, half, reset); });
+            return write(cell.reset, rows);
+        }
+        const auto* candidate = at<float>(cell.candidate, rows);
+        const auto* x = at<Value>(cell.in, rows);
+        auto* y = at<Value>(cell.out, rows);
+        step(task, [=] { gru::updateState(gates, candidate, x, pixels, half, state, y); });
+        read(cell.in, rows);
+        read(cell.gates, rows);
+        write(cell.out, rows);
+    }
+
+    [[nodiscard]] std::size_t pixelsOf(int tensor, Rows rows) const {
+        return std::size_t(rows.count()) * std::size_t(size.width >> unet.tensors()[std::size_t(tensor)].level);
+    }
+
     void addLayer(int index) {
         const Conv& layer = unet.layers()[std::size_t(index)];
         const int unit = layer.pooled != kNoTensor ? 2 : 1;
@@ -291,54 +300,35 @@ struct CpuNetwork::State {
         if (layer.in1 != kNoTensor) {
             weights.push_back(weightsOf(layer, layer.in1, unet.tensors()[std::size_t(layer.in0)].channels));
         }
+        const bool bf16 = precision == CpuPrecision::bf16;
+        if (isGates(layer)) {
+            bf16 ? addCellInput<gru::Bfloat16>(layer, index, parts) : addCellInput<float>(layer, index, parts);
+        }
         for (int part = 0; part < parts; ++part) {
             const Rows rows = regionOf(height, parts, part, unit);
             Task& task = begin(index);
             if (layer.added != kNoTensor) addCopy(task, layer, rows);
             for (std::size_t i = 0; i < weights.size(); ++i) {
                 Fused fused{.addToOutput = i > 0 || layer.added != kNoTensor};
-                fused.relu = i + 1 == weights.size() && layer.relu && layer.kind != ConvKind::head1x1;
-                fused.sigmoid = layer.kind == ConvKind::head1x1;
+                const bool last = i + 1 == weights.size();
+                fused.relu = last && layer.relu && layer.kind != ConvKind::head1x1;
+                fused.sigmoid = last && (layer.kind == ConvKind::head1x1 || isGates(layer));
+                fused.tanh = last && isCandidate(layer);
                 addConv(task, layer, weights[i], i == 0 ? bias : memory(), rows, fused);
             }
             write(layer.out, rows);
             if (layer.pooled != kNoTensor) addPool(task, layer, rows);
-        }
-    }
-
-    /// Gives each worker a scratchpad for the largest call, and each call its arguments in the form that oneDNN reads.
-    void bind() {
-        finished = std::vector<Milestone>(tasks.size());
-        runs = 0;
-        taskMs.resize(tasks.size());
-        std::vector<Call*> calls;
-        memory::desc largest;
-        for (Task& task : tasks) {
-            firstCall.push_back(calls.size());
-            for (Call& one : task.calls) {
-                calls.push_back(&one);
-                if (one.scratchpad.get_size() > largest.get_size()) largest = one.scratchpad;
-            }
-        }
-        for (int worker = 0; worker < workers; ++worker) {
-            const memory whole = allocate(largest);
-            scratchpads.push_back(whole);
-            for (Call* one : calls) {
-                auto& arguments = bound.emplace_back();
-                for (const auto& [argument, value] : one->arguments) arguments.push_back({argument, value.get()});
-                if (one->scratchpad.get_size() == 0) continue;
-                scratchpads.emplace_back(one->scratchpad, engine, whole.get_data_handle());
-                arguments.push_back({DNNL_ARG_SCRATCHPAD, scratchpads.back().get()});
-            }
+            if (layer.cell == kNoCell) continue;
+            bf16 ? addCellStep<gru::Bfloat16>(task, layer, rows) : addCellStep<float>(task, layer, rows);
         }
     }
 
     void build(Size wanted) {
         const OneThread one;
-        buffers.clear(), tasks.clear(), tensors.clear(), writers.clear(), implementations.clear();
-        bound.clear(), firstCall.clear(), scratchpads.clear();
+        clear();
+        tensors.clear();
+        states = {};
         size = wanted;
-        workers = threads();
         allocateTensors();
         for (int i = 0; i < int(unet.layers().size()); ++i) {
             requireMemory();
@@ -346,54 +336,6 @@ struct CpuNetwork::State {
         }
         bind();
         requireMemory();
-    }
-
-    void calculate(std::size_t index, int worker) {
-        const Task& task = tasks[index];
-        const std::size_t calls = bound.size() / std::size_t(workers);
-        const auto* arguments = bound.data() + std::size_t(worker) * calls + firstCall[index];
-        for (const Call& one : task.calls) {
-            dnnl::error::wrap_c_api(
-                dnnl_primitive_execute(one.primitive.get(), stream.get(), int(arguments->size()), arguments->data()),
-                "could not execute a primitive");
-            ++arguments;
-        }
-    }
-
-    /// On any of the run's threads. Always marks the task as finished, because others wait for it.
-    void perform(std::size_t index, int worker, bool timed, const std::stop_token& stop) noexcept {
-        for (const int before : tasks[index].needs) {
-            finished[std::size_t(before)].await(runs);
-        }
-        if (!failed.load(std::memory_order_relaxed) && !stop.stop_requested()) {
-            const auto start = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
-            try {
-                const OneThread one;
-                calculate(index, worker);
-            } catch (...) {
-                const std::scoped_lock lock(mutex);
-                if (!error) error = std::current_exception();
-                failed = true;
-            }
-            if (timed) {
-                taskMs[index] =
-                    std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - start).count();
-            }
-        }
-        finished[index].reach(runs);
-    }
-
-    void run(bool timed, const std::stop_token& stop) {
-        const AtMostThreads most(workers);  // there may be more by now than the tasks were made for
-        ++runs;
-        error = nullptr;
-        failed = false;
-        parallelFor(int(tasks.size()), 1,
-                    [&](int index, int, int worker) { perform(std::size_t(index), worker, timed, stop); });
-        if (error) std::rethrow_exception(std::exchange(error, nullptr));
-        if (checked && !std::ranges::all_of(buffers, &Buffer::isIntact)) {
-            throw Error(ErrorCategory::engine, "A kernel of oneDNN wrote beyond its memory.");
-        }
     }
 };
 
@@ -465,6 +407,10 @@ float* CpuNetwork::input() {
 }
 const float* CpuNetwork::alpha() const {
     return static_cast<const float*>(state_->tensors[std::size_t(state_->unet.layers().back().out)].get_data_handle());
+}
+
+std::span<float> CpuNetwork::state() {
+    return state_->states;
 }
 
 std::vector<float> CpuNetwork::activation(int index) const {

@@ -30,6 +30,7 @@ public:
     [[nodiscard]] Size size() const override;
     [[nodiscard]] float* input() override;
     [[nodiscard]] const float* alpha() const override;
+    [[nodiscard]] std::span<float> state() override;
     /// `layerMs` are each layer's share of the run's time, because some layers run concurrently.
     void run(std::stop_token stop = {}, std::vector<float>* layerMs = nullptr) override;
     [[nodiscard]] std::string name() const override;

@@ -37,8 +37,12 @@ float changeTo(const Planes& now, Planes& before) {
 
 }  // namespace
 
-Planes& CpuPass::networkMatte(
-    const ImageView& source, Size input, const std::stop_token& stop, Output& output, bool timeLayers) {
+Planes& CpuPass::networkMatte(const ImageView& source,
+                              Size input,
+                              const std::stop_token& stop,
+                              Output& output,
+                              CpuLiveMemory* live,
+                              bool timeLayers) {
     if (!(network_.size() == input)) {
         const StageTimer timer(output.times, Stage::prepare);
         network_.configure(input);
@@ -49,7 +53,14 @@ Planes& CpuPass::networkMatte(
         network_.setInput(input_);
     }
     const StageTimer timer(output.times, Stage::network);
-    network_.run(stop, timeLayers ? &output.layerMs : nullptr);
+    std::vector<float>* layerMs = timeLayers ? &output.layerMs : nullptr;
+    if (live && network_.unet().isRecurrent()) {
+        live->restoreState(input_, network_.state());
+        network_.run(stop, layerMs);
+        live->keepState(network_.state());
+    } else {
+        network_.runStill(stop, layerMs);
+    }
     output.bytesUp = network_.bytesUp();
     output.bytesDown = network_.bytesDown();
     network_.readMatte(matte_);
@@ -117,11 +128,22 @@ void CpuPass::matte(const ImageView& source,
     compositor_.matte(source, frame.guided, resolve(params, frame.guided.size).edge, stop, out);
 }
 
+void CpuLiveMemory::restoreState(const Planes& input, std::span<float> state) {
+    const bool cut = cut_.judge(lumaGrid(input));
+    if (cut || !(stateFor_ == input.size)) state_.clear();
+    stateFor_ = input.size;
+    if (state_.empty()) {
+        std::ranges::fill(state, 0.0F);
+    } else {
+        std::ranges::copy(state_, state.begin());
+    }
+}
+
 MatteFault CpuLiveMemory::judge(const Planes& input, Planes& matte) {
     const float change = changeTo(input, before_);
     const auto covered = std::ranges::count_if(matte.values, [](float alpha) { return alpha > kSomebody; });
     const MatteFault fault = guard_.judge(allFinite(matte.values), float(covered) / float(matte.values.size()), change);
-    if (fault != MatteFault::none) {  // show nobody, and keep the faulty matte out of the filters' history
+    if (fault != MatteFault::none) {  // show nobody, and keep the faulty matte out of the history
         std::ranges::fill(matte.values, 0.0F);
         drop();
     }
@@ -129,7 +151,7 @@ MatteFault CpuLiveMemory::judge(const Planes& input, Planes& matte) {
 }
 
 void CpuLiveMemory::filter(const Planes& input, const ResolvedParams& params, Planes& matte, StageTimes& times) {
-    if (!params.isFiltered()) return drop();
+    if (!params.isFiltered()) return dropMattes();
     {
         const StageTimer timer(times, Stage::componentFilter);
         components_.keep(params.removeSmallRegions, params.nearestOnly, matte);
@@ -139,12 +161,18 @@ void CpuLiveMemory::filter(const Planes& input, const ResolvedParams& params, Pl
 }
 
 void CpuLiveMemory::drop() {
+    state_.clear();
+    dropMattes();
+}
+
+void CpuLiveMemory::dropMattes() {
     components_.reset();
     temporal_.reset();
 }
 
 void CpuLiveMemory::reset() {
     drop();
+    cut_ = {};
     guard_ = {};
     before_.size = {};
 }

@@ -2,6 +2,7 @@
 #include "inference/cpu/host_network.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "inference/matting/resample.h"
 
@@ -15,6 +16,14 @@ void HostNetwork::setInput(const Planes& picture) {
     }
 }
 
+void HostNetwork::runStill(std::stop_token stop, std::vector<float>* layerMs) {
+    if (unet().isRecurrent()) {
+        std::ranges::fill(state(), 0.0F);
+        run(stop, nullptr);
+    }
+    run(std::move(stop), layerMs);
+}
+
 void HostNetwork::readMatte(Planes& matte) const {
     reshape(matte, size(), 1);
     std::copy_n(alpha(), matte.values.size(), matte.values.begin());
@@ -23,7 +32,7 @@ void HostNetwork::readMatte(Planes& matte) const {
 Planes HostNetwork::matteOf(const ImageView& picture) {
     configure(picture.size);
     setInput(resampleToPlanes(picture, picture.size));
-    run({}, nullptr);
+    runStill({}, nullptr);
     Planes matte;
     readMatte(matte);
     return matte;

@@ -8,6 +8,7 @@
 //     network.readMatte(matte);
 #pragma once
 
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -31,15 +32,21 @@ public:
     [[nodiscard]] virtual float* input() = 0;
     /// [H, W] alpha, 0 to 1, after run().
     [[nodiscard]] virtual const float* alpha() const = 0;
+    /// The states of unet().cells(), f32, one after another, each [h, w, C/2]: run() reads and replaces them, and
+    /// configure() for another size makes them zero. Empty without cells; valid until the next configure().
+    [[nodiscard]] virtual std::span<float> state() { return {}; }
     /// Throws Error(engine), or Cancelled between two layers. If `layerMs` is not null, it receives the milliseconds of
     /// each of unet().layers(), or becomes empty where layers can't be timed.
     virtual void run(std::stop_token stop, std::vector<float>* layerMs) = 0;
 
     /// Normalises `picture` [H, W, 3], sRGB-encoded R, G, B, 0 to 1, of size(), into input().
     void setInput(const Planes& picture);
+    /// run() on a still, without a frame before it. A network with cells runs twice, from a state of zero and from the
+    /// state that this gives: the cells have seen the picture once, as in a sequence.
+    void runStill(std::stop_token stop, std::vector<float>* layerMs);
     /// Copies alpha() to `matte` [H, W, 1].
     void readMatte(Planes& matte) const;
-    /// Runs on a picture, any format but gray8, at the picture's own size: the matte [h, w, 1]. Throws as configure().
+    /// Runs on a still, any format but gray8, at the picture's own size: the matte [h, w, 1]. Throws as configure().
     [[nodiscard]] Planes matteOf(const ImageView& picture);
 
     /// For display: "oneDNN 2.6.3, f32".

@@ -17,6 +17,7 @@ dnnl::primitive_attr attributes(const Fused& fused) {
     };
     if (fused.relu) activation(dnnl::algorithm::eltwise_relu);
     if (fused.sigmoid) activation(dnnl::algorithm::eltwise_logistic);
+    if (fused.tanh) activation(dnnl::algorithm::eltwise_tanh);
     dnnl::primitive_attr attributes;
     attributes.set_post_ops(ops);
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);

@@ -23,7 +23,7 @@ using Dims = memory::dims;
 /// oneDNN 2.6's AMX kernels write past the output's last row where it ends within a tile.
 struct Fused {
     bool addToOutput = false;
-    bool relu = false, sigmoid = false;
+    bool relu = false, sigmoid = false, tanh = false;
 };
 
 /// Attributes with a user-provided scratchpad: the library's own is for one thread at a time.

@@ -29,7 +29,7 @@ ConvShape shapeOf(const UNet& unet, const Conv& layer, Size size) {
     shape.widthMultiple = 1 << (unet.levels() - 1 - in0.level);
     shape.stride = layer.stride;
     shape.side = layer.filter.side();
-    shape.linear = layer.kind == ConvKind::pointwise && !layer.relu;
+    shape.linear = !layer.relu && (layer.kind == ConvKind::pointwise || layer.kind == ConvKind::conv3x3);
     shape.added = layer.added != kNoTensor;
     return shape;
 }
@@ -42,6 +42,7 @@ std::string choiceText(const ConvShape& shape, const ConvConfig& config) {
 /// The layer that computes the head too, or -1.
 int headLayer(const UNet& unet, ConvKernel kernel) {
     const int last = int(unet.layers().size()) - 2;
+    if (unet.layers()[last].out != unet.layers().back().in0) return -1;  // a cell is between them
     return fusesHead(shapeOf(unet, unet.layers()[last], {}), kernel) ? last : -1;
 }
 
@@ -101,10 +102,20 @@ void CudaNetwork::configure(Size size) {
 }
 
 void CudaNetwork::forward(cudaStream_t stream, const std::function<void(int)>& afterLayer) const {
+    const UNet& unet = weights_->unet();
     for (std::size_t i = 0; i < launches_.size(); ++i) {
+        const Conv& layer = unet.layers()[i];
+        const GruMemory* cell = layer.cell == kNoCell ? nullptr : &cells_[std::size_t(layer.cell)];
+        const bool gates = cell && layer.out == unet.cells()[std::size_t(layer.cell)].gates;
+        if (gates) takeGruInput(*cell, stream);
         if (launches_[i]) (*launches_[i])(stream, i > 0 && !afterLayer);
+        if (cell) gates ? resetGruState(*cell, stream) : updateGruState(*cell, stream);
         if (afterLayer) afterLayer(int(i));
     }
+}
+
+void CudaNetwork::clearState(cudaStream_t stream) const {
+    CUDA_CHECK(cudaMemsetAsync(states_.data(), 0, states_.bytes(), stream));
 }
 
 /// Gives each placement the lowest offset at which no placement of the same time lies. Returns the arena's size.
@@ -147,6 +158,15 @@ std::vector<CudaNetwork::Placement> CudaNetwork::lifetimes() const {
         for (const int read : {layer.in0, layer.in1, layer.added}) {
             if (read != kNoTensor) spans[read].lastLayer = i;
         }
+        if (layer.cell == kNoCell) continue;
+        const ConvGru& cell = unet.cells()[std::size_t(layer.cell)];
+        if (layer.out == cell.gates) {
+            spans[cell.input].firstLayer = spans[cell.reset].firstLayer = i;
+        } else {
+            spans[cell.out].firstLayer = i;
+        }
+        for (const int used : {cell.in, cell.input, cell.gates, cell.reset, cell.out}) spans[used].lastLayer = i;
+        spans[cell.state].bytes = 0;  // lies elsewhere
     }
     // The caller writes the input before a run and reads the output after it.
     spans.front().lastLayer = spans.back().lastLayer = count;
@@ -161,6 +181,7 @@ void CudaNetwork::build() {
     const UNet& unet = weights_->unet();
     placements_ = lifetimes();
     arena_.reallocate(place(placements_));
+    placeCells();
     choices_.clear();
     for (std::size_t i = 0; i < launches_.size(); ++i) {
         const Conv& layer = unet.layers()[i];
@@ -177,8 +198,9 @@ void CudaNetwork::build() {
         ConvShape shape = shapeOf(unet, layer, size_);
         shape.head = int(i) == withHead_;
         const ConvConfig config = choose_(shape, rankedConfigs(shape, weights_->device(), weights_->kernel()));
+        const bool gates = layer.cell != kNoCell && layer.out == unet.cells()[std::size_t(layer.cell)].gates;
         ConvBuffers buffers{at(layer.in0),
-                            at(layer.in1),
+                            gates ? cells_[std::size_t(layer.cell)].stateRounded : at(layer.in1),
                             at(layer.out),
                             at(layer.pooled),
                             values.weights.data(),
@@ -192,6 +214,42 @@ void CudaNetwork::build() {
         launches_[i].emplace(shape, config, buffers, weights_->device());
         choices_.push_back(choiceText(shape, config));
     }
+}
+
+/// The states in a block of their own, each in floats and, where the convolutions read halves, in halves behind them.
+void CudaNetwork::placeCells() {
+    const UNet& unet = weights_->unet();
+    const bool floats = weights_->kernel() == ConvKernel::fp32;
+    const auto aligned = [](std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; };
+    cells_.clear();
+    std::size_t bytes = 0;
+    std::vector<std::size_t> offsets;
+    for (const ConvGru& cell : unet.cells()) {
+        const Tensor& in = unet.tensors()[std::size_t(cell.in)];
+        const std::size_t pixels = std::size_t(size_.width >> in.level) * std::size_t(size_.height >> in.level);
+        const std::size_t values = pixels * std::size_t(paddedChannels(in.channels / 2));
+        offsets.push_back(bytes);
+        bytes += aligned(values * sizeof(float));
+        offsets.push_back(floats ? offsets.back() : bytes);
+        if (!floats) bytes += aligned(values * std::size_t(valueBytes(weights_->kernel())));
+        cells_.push_back({.pixels = pixels,
+                          .channels = in.channels,
+                          .inFloats = floats,
+                          .in = at(cell.in),
+                          .input = at(cell.input),
+                          .gates = at(cell.gates),
+                          .reset = at(cell.reset),
+                          .candidate = at(cell.candidate),
+                          .out = at(cell.out)});
+    }
+    states_.reallocate(bytes);
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+        cells_[i].state = reinterpret_cast<float*>(states_.data() + offsets[2 * i]);
+        cells_[i].stateRounded = states_.data() + offsets[2 * i + 1];
+    }
+    if (bytes == 0) return;
+    clearState(cudaStreamLegacy);
+    CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));  // no other stream waits for it
 }
 
 }  // namespace matte

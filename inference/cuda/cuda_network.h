@@ -14,6 +14,7 @@
 
 #include "inference/core/image.h"
 #include "inference/cuda/conv/conv.h"
+#include "inference/cuda/conv/conv_gru.h"
 #include "inference/model/unet.h"
 
 namespace matte {
@@ -61,6 +62,12 @@ public:
     /// In device memory: [H, W, 8] halves (ConvKernel::fp32: floats), normalised R, G, B and five zeros; forward() does
     /// not change it.
     [[nodiscard]] void* input() const { return at(0); }
+    /// The states of unet.cells() in device memory, which forward() reads and replaces: zeros after configure() for
+    /// another size, and before the first frame. Null without cells; multiples of 1024 bytes. Its layout is the
+    /// network's own.
+    [[nodiscard]] std::byte* state() const { return states_.data(); }
+    [[nodiscard]] std::size_t stateBytes() const { return states_.bytes(); }
+    void clearState(cudaStream_t stream) const;
     /// In device memory: [H, W] floats, 0 to 1.
     [[nodiscard]] float* alpha() const { return reinterpret_cast<float*>(at(int(placements_.size()) - 1)); }
     /// Enqueues all layers. `afterLayer`, for timing, is called with a layer's index after enqueuing it; layers then
@@ -69,8 +76,8 @@ public:
 
     /// The chosen configuration of each layer, for display; after configure().
     [[nodiscard]] const std::vector<std::string>& choices() const { return choices_; }
-    /// Weights and activations.
-    [[nodiscard]] std::size_t deviceBytes() const { return arena_.bytes() + weights_->deviceBytes(); }
+    /// Weights, activations and states.
+    [[nodiscard]] std::size_t deviceBytes() const { return arena_.bytes() + states_.bytes() + weights_->deviceBytes(); }
 
 private:
     /// A span of the arena, and the layers between which it is in use.
@@ -81,6 +88,7 @@ private:
     static std::size_t place(std::vector<Placement>& placements);
     [[nodiscard]] std::vector<Placement> lifetimes() const;
     void build();
+    void placeCells();
     [[nodiscard]] std::byte* at(int tensor) const {
         return tensor == kNoTensor ? nullptr : arena_.data() + placements_[std::size_t(tensor)].offset;
     }
@@ -91,7 +99,8 @@ private:
     Size size_;
     std::vector<std::optional<ConvLaunch>> launches_;  ///< of each layer; empty: the head of withHead_
     std::vector<Placement> placements_;                ///< of each tensor
-    DeviceBuffer arena_;
+    std::vector<GruMemory> cells_;                     ///< as unet().cells()
+    DeviceBuffer arena_, states_;
     std::vector<std::string> choices_;
 };
 

@@ -41,7 +41,7 @@ void MattingPass::run(const FrameMemory& frame, const Run& how, cudaStream_t str
     CUDA_CHECK(cudaMemsetAsync(frame.nonFinite(), 0, sizeof(int), stream));
     device::shrinkToInput(frame.picture(), toInput_, input(), stream);
     stages.mark(Stage::preprocess, stream);
-    runNetwork(how.layers, stream);
+    runNetwork(how, stream);
     stages.mark(Stage::network, stream);
     const float* matte = network_.alpha();
     if (how.live) matte = judgeAndFilter(frame, how, stream, stages);
@@ -83,7 +83,7 @@ Planes MattingPass::networkMatte(const device::Source& part, Size size, cudaStre
     network_.configure(size);
     const device::Resampling toInput(part.size, size);
     device::shrinkToInput(part, toInput, input(), stream);
-    network_.forward(stream);
+    runStill(stream);
     return matte(stream);
 }
 
@@ -97,22 +97,40 @@ void MattingPass::refine(const FrameMemory& frame, const Planes& matte, cudaStre
     CUDA_CHECK(cudaStreamSynchronize(stream));
 }
 
-void MattingPass::runNetwork(LayerClock* layers, cudaStream_t stream) {
-    if (!layers) return network_.forward(stream);
-    layers->start(stream, true);
-    network_.forward(stream, [&](int layer) { layers->mark(layer, stream); });
+/// A live frame's run begins with the state that the frame before left, and waits for it.
+void MattingPass::runNetwork(const Run& how, cudaStream_t stream) {
+    if (!how.live) return runStill(stream);
+    if (how.live->isRecurrent()) {
+        how.live->passed().waitOn(stream);
+        device::restoreState(how.live->recurrent(), input(), network_.size(), network_.state(), stream);
+    }
+    if (!how.layers) return network_.forward(stream);
+    how.layers->start(stream, true);
+    network_.forward(stream, [&](int layer) { how.layers->mark(layer, stream); });
+}
+
+/// Without a frame before it: a network with cells runs twice, from a state of zero and from the state that this gives.
+void MattingPass::runStill(cudaStream_t stream) {
+    if (unet().isRecurrent()) {
+        network_.clearState(stream);
+        network_.forward(stream);
+    }
+    network_.forward(stream);
 }
 
 /// The network's matte, judged, and without small regions and other people, filtered over time. Waits for the frame
-/// before to be so.
+/// before to be so. Keeps the recurrent state of a matte that is not refused.
 const float* MattingPass::judgeAndFilter(const FrameMemory& frame,
                                          const Run& how,
                                          cudaStream_t stream,
                                          StageClock& stages) {
     const device::NonFiniteFlag nonFinite{frame.nonFinite(), how.nonFinite};
     const float* matte = network_.alpha();
-    how.live->passed().waitOn(stream);
+    if (!how.live->isRecurrent()) how.live->passed().waitOn(stream);  // or its network has waited already
     device::guardMatte(matte, input(), how.live->guard(), nonFinite, stream);
+    if (how.live->isRecurrent()) {
+        device::keepState(how.live->recurrent(), network_.state(), nonFinite.onDevice, stream);
+    }
     if (how.filtered) {
         const Size size = network_.size();
         const auto scratch = FilterScratch::in(filtering_.data(), size);

@@ -27,7 +27,7 @@ public:
     struct Run {
         int* nonFinite = nullptr;                ///< NonFiniteFlag::onHost
         LayerClock* layers = nullptr;            ///< if not null, times the layers, which then don't overlap
-        const LiveMemory* live = nullptr;        ///< for live frames: applies the matte guard
+        const LiveMemory* live = nullptr;        ///< for live frames: keeps the state, applies the matte guard
         bool filtered = false;                   ///< for live frames: applies the filters, as `params` says
         const ResolvedParams* params = nullptr;  ///< in device memory
     };
@@ -35,7 +35,7 @@ public:
     void run(const FrameMemory& frame, const Run& how, cudaStream_t stream, StageClock& stages);
     /// For stills, after run(): the network's last matte. Waits.
     [[nodiscard]] Planes matte(cudaStream_t stream) const;
-    /// Only the network's matte of a picture or part of one, at the input size `size`. Allocates and waits.
+    /// Only the network's matte of a still or part of one, at the input size `size`. Allocates and waits.
     Planes networkMatte(const device::Source& part, Size size, cudaStream_t stream);
     /// Computes frame.guided() as run() does, but from `matte` [h, w, 1] in place of the network's. Allocates and
     /// waits.
@@ -62,7 +62,8 @@ private:
                     int* nonFinite,
                     cudaStream_t stream,
                     StageClock& stages);
-    void runNetwork(LayerClock* layers, cudaStream_t stream);
+    void runNetwork(const Run& how, cudaStream_t stream);
+    void runStill(cudaStream_t stream);
     const float* judgeAndFilter(const FrameMemory& frame, const Run& how, cudaStream_t stream, StageClock& stages);
     [[nodiscard]] device::Scratch scratchFor(Size grid);
     void enlarge(DeviceBuffer& buffer, std::size_t bytes);

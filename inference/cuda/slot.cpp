@@ -132,7 +132,7 @@ void Slot::prepareFrame(const Image& image, bool filtered, const FrameSettings& 
     const bool fits = memory_.picture().size == size && memory_.picture().format == format;
     if (!fits || !warm_) passStep(fault_, "prepare");
     pass_.prepare(size, settings.input, filtered);
-    settings.live->prepare(settings.input, filtered, stream_.get());
+    settings.live->prepare(settings.input, pass_.network().stateBytes(), filtered, stream_.get());
     if (fits) return;
     recorded_ = {};
     memory_ = {};

@@ -154,8 +154,8 @@ public:
     /// Waits for the oldest frame and returns its finished output at the frame's size. The picture's memory is reused
     /// once its last owner releases it.
     virtual Output take() = 0;
-    /// Drops all frames under way and the filters' history, after a failure or a change of engine. Keeps the matte
-    /// guard's history (matte_guard.h).
+    /// Drops all frames under way, the filters' history and the recurrent state, after a failure or a change of engine.
+    /// Keeps the matte guard's history (matte_guard.h).
     virtual void drop() = 0;
     /// Drops all frames under way and all history, for a new source.
     virtual void reset() = 0;

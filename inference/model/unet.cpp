@@ -29,6 +29,11 @@ public:
 
     [[nodiscard]] bool has(const std::string& name) const { return file_.tensors().contains(name); }
 
+    [[nodiscard]] bool hasAny(const std::string& prefix) const {
+        return std::ranges::any_of(file_.tensors(),
+                                   [&](const auto& tensor) { return tensor.first.starts_with(prefix); });
+    }
+
     const Safetensors::Tensor& take(const std::string& name) {
         const auto found = file_.tensors().find(name);
         if (found == file_.tensors().end()) refuse("the tensor '" + name + "' is missing");
@@ -128,8 +133,12 @@ double metadataNumber(const Safetensors& file, const std::string& key, double ot
 /// Appends the layers of a file to a network's table, block by block.
 class Builder {
 public:
-    Builder(Reader& reader, double epsilon, std::vector<Tensor>& tensors, std::vector<Conv>& layers)
-        : reader_(reader), epsilon_(epsilon), tensors_(tensors), layers_(layers) {}
+    Builder(Reader& reader,
+            double epsilon,
+            std::vector<Tensor>& tensors,
+            std::vector<Conv>& layers,
+            std::vector<ConvGru>& cells)
+        : reader_(reader), epsilon_(epsilon), tensors_(tensors), layers_(layers), cells_(cells) {}
 
     int addTensor(const std::string& name, int channels, int level) {
         tensors_.push_back({name, channels, level});
@@ -192,6 +201,26 @@ public:
                    level);
     }
 
+    /// The ConvGRU cell of a decoder level that gives `in`, where there is one; the level's last tensor.
+    int addCell(const std::string& block, int in, int level) {
+        const std::string name = block + ".gru";
+        if (!reader_.hasAny(name + ".")) return in;
+        const int all = channels(in), half = all / 2;
+        if (all % 2 != 0) {
+            reader_.refuse("'" + name + "' is the cell of a level of " + std::to_string(all) +
+                           " channels, which has no half");
+        }
+        ConvGru cell{.in = in};
+        cell.input = addTensor(name + ".input", half, level);
+        cell.state = addTensor(name + ".state", half, level);
+        cell.gates = addCellConv(name + ".gates", cell.input, cell.state, all, level);
+        cell.reset = addTensor(name + ".reset", half, level);
+        cell.candidate = addCellConv(name + ".candidate", cell.input, cell.reset, half, level);
+        cell.out = addTensor(name, all, level);
+        cells_.push_back(cell);
+        return cell.out;
+    }
+
     /// A level of the encoder that reads `above`, the level before it; its last tensor.
     int addLevel(int above, int level) {
         const std::string name = "down" + std::to_string(level + 1);
@@ -215,6 +244,20 @@ public:
 private:
     [[nodiscard]] int channels(int tensor) const { return tensors_[std::size_t(tensor)].channels; }
 
+    int addCellConv(const std::string& name, int in0, int in1, int outChannels, int level) {
+        const bool fits = reader_.kernel(name + ".weight", {3}).shape.front() == outChannels;
+        if (!fits) reader_.refuse("'" + name + ".weight' has the wrong shape");
+        if (!reader_.has(name + ".bias")) reader_.refuse("the tensor '" + name + ".bias' is missing");
+        return add({.name = name,
+                    .kind = ConvKind::conv3x3,
+                    .in0 = in0,
+                    .in1 = in1,
+                    .filter = readConv(reader_, name, "", {3}, epsilon_),
+                    .relu = false,
+                    .cell = int(cells_.size())},
+                   level);
+    }
+
     Filter read(const std::string& block, int number, std::initializer_list<int> sides) {
         const std::string n = std::to_string(number);
         return readConv(reader_, block + ".conv" + n, block + ".bn" + n, sides, epsilon_);
@@ -224,6 +267,7 @@ private:
     double epsilon_;
     std::vector<Tensor>& tensors_;
     std::vector<Conv>& layers_;
+    std::vector<ConvGru>& cells_;
 };
 
 }  // namespace
@@ -247,7 +291,7 @@ UNet UNet::load(const Safetensors& file) {
     net.longestSide_ = readSide("longest_side", net.longestSide_);
     net.photoSide_ = readSide("photo_side", net.longestSide_);
 
-    Builder builder(reader, epsilon, net.tensors_, net.layers_);
+    Builder builder(reader, epsilon, net.tensors_, net.layers_, net.cells_);
     const auto hasLevel = [&](int level) {
         return builder.hasBottlenecks(level) || reader.has("down" + std::to_string(level + 1) + ".conv1.weight");
     };
@@ -271,6 +315,7 @@ UNet UNet::load(const Safetensors& file) {
                                            .relu = false},
                                           level);
         at = builder.addConvs(block, skips[std::size_t(level)], upsampled, level);
+        at = builder.addCell(block, at, level);
     }
     builder.add({.name = "out",
                  .kind = ConvKind::head1x1,

@@ -3,7 +3,8 @@
 // batch norm folded into each convolution. All engines run this table. Architecture: Ronneberger, Fischer, Brox,
 // "U-Net", 2015, with padded 3x3 convolutions. An encoder level may instead be a sequence of inverted bottlenecks
 // (Sandler et al., "MobileNetV2", 2018): 1x1 expansion, depthwise, 1x1 projection, and a residual connection where
-// input and output have the same shape. Any thread: immutable after load().
+// input and output have the same shape. A decoder level may end in a ConvGRU cell, whose state is kept from frame to
+// frame. Any thread: immutable after load().
 #pragma once
 
 #include <array>
@@ -38,7 +39,7 @@ struct Tensor {
     int level = 0;
 };
 
-constexpr int kNoTensor = -1;
+constexpr int kNoTensor = -1, kNoCell = -1;
 
 /// One layer. A second input replaces the concatenation of a skip connection: the filter's input channels are those of
 /// in0, then those of in1.
@@ -53,6 +54,23 @@ struct Conv {
     int stride = 1;         ///< 2: the stem (conv3x3), and the first depthwise of a level that begins without pooling
     int added = kNoTensor;  ///< pointwise: the residual, of the same shape as out
     bool relu = true;       ///< see ConvKind
+    int cell = kNoCell;     ///< of UNet::cells(), whose gates or candidate it computes: conv3x3 without ReLU
+};
+
+/// A ConvGRU cell (Ballas et al., "Delving Deeper into Convolutional Networks for Learning Video Representations",
+/// 2016), on half of the channels (Lin et al., "Robust High-Resolution Video Matting with Temporal Guidance", 2021).
+/// With [a, b] = the level's output of C channels, and the state h, C/2 channels, zero before the first frame:
+///     [r, z] = sigmoid(gates([b, h]))      c = tanh(candidate([b, r h]))      h' = (1 - z) h + z c
+/// The level's output becomes [a, b + h'], and the state h'. Two of the layers are the convolutions; the rest is
+/// pixel-wise. Members are indices into UNet::tensors().
+struct ConvGru {
+    int in = 0;         ///< [a, b]
+    int input = 0;      ///< b
+    int state = 0;      ///< h, then h'
+    int gates = 0;      ///< [r, z]
+    int reset = 0;      ///< r h
+    int candidate = 0;  ///< c
+    int out = 0;        ///< [a, b + h']
 };
 
 class UNet {
@@ -63,6 +81,8 @@ public:
 
     [[nodiscard]] const std::vector<Conv>& layers() const { return layers_; }
     [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }  ///< [0] is the input
+    [[nodiscard]] const std::vector<ConvGru>& cells() const { return cells_; }     ///< in execution order
+    [[nodiscard]] bool isRecurrent() const { return !cells_.empty(); }
     [[nodiscard]] int levels() const { return levels_; }
     [[nodiscard]] const std::string& name() const { return name_; }
 
@@ -91,6 +111,7 @@ private:
     std::optional<KnownAnswer> knownAnswer_;
     std::vector<Tensor> tensors_;
     std::vector<Conv> layers_;
+    std::vector<ConvGru> cells_;
 };
 
 }  // namespace matte

@@ -17,6 +17,12 @@ std::unique_ptr<Engine> cuda() {
     return std::make_unique<CudaEngine>(std::make_shared<const UNet>(randomNetwork(8, 1)), kRepeatable);
 }
 
+std::unique_ptr<Engine> recurrent() {
+    return std::make_unique<CudaEngine>(
+        std::make_shared<const UNet>(randomRecurrentNetwork({8, 16, 32, 64, 128}, {"up2", "up3", "up4"}, 1)),
+        kRepeatable);
+}
+
 std::unique_ptr<Engine> standIn() {
     return std::make_unique<RoundEngine>("");
 }
@@ -28,6 +34,7 @@ std::unique_ptr<FailoverPhotoEngine> failover() {
 INSTANTIATE_TEST_SUITE_P(Gpu,
                          PhotoContract,
                          testing::Values(PhotoSubject{"Cuda", cuda},
+                                         PhotoSubject{"Recurrent", recurrent},
                                          PhotoSubject{"Failover", failover},
                                          PhotoSubject{"StandIn", standIn}),
                          nameOfSubject<PhotoSubject>);
@@ -36,6 +43,7 @@ INSTANTIATE_TEST_SUITE_P(
     Gpu,
     LiveContract,
     testing::Values(LiveSubject{"Cuda", cuda},
+                    LiveSubject{.name = "Recurrent", .make = recurrent, .recurrent = true},
                     LiveSubject{"StandIn", standIn, {PixelFormat::rgba8, PixelFormat::bgr8}, false, false}),
     nameOfSubject<LiveSubject>);
 

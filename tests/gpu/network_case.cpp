@@ -21,6 +21,11 @@ UNet randomMobileNetwork(unsigned seed) {
     return UNet::load(Safetensors::parse(encodeSafetensors(randomMobileUNet(seed)), "random"));
 }
 
+UNet randomRecurrentNetwork(const std::vector<int>& widths, const std::vector<std::string>& levels, unsigned seed) {
+    const ModelTensors plain = widths.empty() ? randomMobileUNet(seed) : randomUNet(widths, seed);
+    return UNet::load(Safetensors::parse(encodeSafetensors(withCells(plain, levels, seed + 1)), "recurrent"));
+}
+
 CudaNetwork::Choose chooseWithout(const std::string& skip) {
     return [skip](const ConvShape&, const std::vector<ConvConfig>& ranked) {
         const auto allowed = [&](const ConvConfig& config) {

@@ -13,6 +13,8 @@ UNet randomNetwork(int base, unsigned seed);
 UNet randomNetwork(const std::vector<int>& widths, unsigned seed);
 /// With bottlenecks in its encoder; five levels.
 UNet randomMobileNetwork(unsigned seed);
+/// `levels` of the decoder ("up1") end in ConvGRU cells; no widths: with bottlenecks.
+UNet randomRecurrentNetwork(const std::vector<int>& widths, const std::vector<std::string>& levels, unsigned seed);
 /// Takes the first configuration whose text does not hold `skip`; an empty `skip` holds nothing back.
 CudaNetwork::Choose chooseWithout(const std::string& skip);
 /// Uploads `input` [H, W, 3] as the input of a network of `kernel`.

@@ -38,8 +38,8 @@ constexpr int paddedChannels(int channels) {
     return (channels + 7) / 8 * 8;
 }
 
-/// conv3x3 (padding 1, ReLU), up2x2, pointwise or depthwise (padding side / 2, ReLU) of `batch` inputs of [height,
-/// width].
+/// conv3x3 (padding 1, ReLU unless linear), up2x2, pointwise or depthwise (padding side / 2, ReLU) of `batch` inputs of
+/// [height, width].
 struct ConvShape {
     ConvKind kind = ConvKind::conv3x3;
     int batch = 1, height = 0, width = 0;
@@ -50,7 +50,7 @@ struct ConvShape {
     int widthMultiple = 1;  ///< divides the width at every input size of the network
     int stride = 1;         ///< 2: depthwise, or the stem, a conv3x3 of up to 3 channels; height and width are even
     int side = 3;           ///< depthwise: filter size, 3 or 5
-    bool linear = false;    ///< pointwise: no ReLU
+    bool linear = false;    ///< pointwise, or a conv3x3 of a ConvGRU cell: no ReLU
     bool added = false;     ///< pointwise: adds a residual of the output's shape
 
     /// Whether the direct kernel computes it rather than a GEMM.

@@ -19,4 +19,9 @@ inline std::unique_ptr<Engine> tinyEngine(const EngineOptions& options = {.netwo
     return cpuEngine(tinyNetwork(), options);
 }
 
+/// The like with tinyRecurrentNetwork().
+inline std::unique_ptr<Engine> tinyRecurrentEngine(const EngineOptions& options = {.networkLongestSide = 64}) {
+    return cpuEngine(tinyRecurrentNetwork(), options);
+}
+
 }  // namespace matte::test

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -145,6 +146,7 @@ TEST_P(LiveContract, FramesMayBeInItsMemoryWhichLastsLonger) {
     const PixelMemory memory = engine_->frameMemory();
     auto there = picture(kSize, PixelFormat::rgba8, 1, memory);
     const auto here = show(frame(1)).picture;
+    engine_->reset();
     EXPECT_TRUE(sameBytes(*here->image(), *show(frameOf(there, 1)).picture->image()));
     engine_.reset();
     there->row(0)[0] = 1;
@@ -174,15 +176,16 @@ TEST_P(LiveContract, APicturesMemoryIsUsedAgainOnceNobodyHoldsIt) {
 
 TEST_P(LiveContract, APictureMayOutliveTheEngine) {
     const auto shown = show(frame(1)).picture;
+    engine_->reset();
     const auto expected = bytesOf(*show(frame(1)).picture->image());
     engine_.reset();
     EXPECT_EQ(bytesOf(*shown->image()), expected);
 }
 
-TEST_P(LiveContract, AFramesPictureDoesNotDependOnThoseBefore) {
+TEST_P(LiveContract, AFramesPictureDependsOnThoseBeforeOnlyIfTheNetworkIsRecurrent) {
     const auto first = show(frame(1)).picture->image(), other = show(frame(2)).picture->image();
     EXPECT_EQ(!GetParam().draws, bool(sameBytes(*first, *other)));
-    EXPECT_TRUE(sameBytes(*first, *show(frame(1)).picture->image()));
+    EXPECT_EQ(!GetParam().recurrent, bool(sameBytes(*first, *show(frame(1)).picture->image())));
 }
 
 TEST_P(LiveContract, TheLayersAreDescribedFromTheFirstFrameOn) {
@@ -197,6 +200,55 @@ TEST_P(LiveContract, TheLayersAreDescribedFromTheFirstFrameOn) {
         EXPECT_GT(layer.flops, 0) << layer.name;
         EXPECT_GT(layer.bytes, 0) << layer.name;
     }
+}
+
+/// The pictures of `count` frames from `first` on.
+std::vector<std::vector<std::uint8_t>> showing(LiveEngine& engine,
+                                               const CompositeParams& params,
+                                               std::uint64_t first,
+                                               std::uint64_t count = 3) {
+    std::vector<std::vector<std::uint8_t>> pictures;
+    pictures.reserve(count);
+    for (std::uint64_t number = first; number < first + count; ++number) {
+        EXPECT_TRUE(engine.submit(frame(number), params));
+        pictures.push_back(bytesOf(*engine.take().picture->image()));
+    }
+    return pictures;
+}
+
+TEST_P(LiveContract, NothingOfASourceIsInThePicturesOfTheNext) {
+    const CompositeParams remembering;
+    const auto fresh = GetParam().make();
+    const auto expected = showing(*fresh, remembering, 50);
+    showing(*engine_, remembering, 0);
+    engine_->reset();
+    EXPECT_EQ(showing(*engine_, remembering, 50), expected);
+    fill(70);
+    engine_->reset();
+    EXPECT_EQ(showing(*engine_, remembering, 50), expected) << "nor of frames that were under way";
+}
+
+TEST_P(LiveContract, NothingFromBeforeADropIsInThePicturesAfterIt) {
+    const CompositeParams remembering;
+    const auto fresh = GetParam().make();
+    const auto expected = showing(*fresh, remembering, 50);
+    showing(*engine_, remembering, 0);
+    engine_->drop();
+    EXPECT_EQ(showing(*engine_, remembering, 50), expected);
+}
+
+TEST_P(LiveContract, AFrameThatIsRefusedLeavesNoTrace) {
+    const auto fresh = GetParam().make();
+    const CompositeParams remembering;
+    const int slots = engine_->slots();
+    const auto expected = showing(*fresh, remembering, 0, std::uint64_t(slots) + 2);
+    for (int i = 0; i < slots; ++i) ASSERT_TRUE(engine_->submit(frame(std::uint64_t(i)), remembering));
+    EXPECT_FALSE(engine_->submit(frame(90), remembering));
+    std::vector<std::vector<std::uint8_t>> pictures;
+    pictures.reserve(std::size_t(slots) + 2);
+    for (int i = 0; i < slots; ++i) pictures.push_back(bytesOf(*engine_->take().picture->image()));
+    std::ranges::move(showing(*engine_, remembering, std::uint64_t(slots), 2), std::back_inserter(pictures));
+    EXPECT_EQ(pictures, expected);
 }
 
 TEST_P(LiveContract, LayersAreTimedWhileThatIsOnTheNextFramesFirst) {

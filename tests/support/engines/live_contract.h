@@ -23,6 +23,7 @@ struct LiveSubject {
     bool hasNetwork = true;     ///< whose layers it tells
     bool keepsPictures = true;  ///< memory of pictures, to use it again
     bool draws = true;          ///< its pictures show the frames
+    bool recurrent = false;     ///< its network has a state
 };
 
 inline void PrintTo(const LiveSubject& subject, std::ostream* out) {
@@ -41,7 +42,7 @@ protected:
     CompositeParams params_ = plain();
 
 private:
-    /// Nothing is kept of earlier frames.
+    /// Nothing is kept of earlier frames but a recurrent network's state.
     static CompositeParams plain();
 };
 

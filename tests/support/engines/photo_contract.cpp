@@ -147,6 +147,20 @@ TEST_P(PhotoContract, ACutoutIsNotChangedByLaterOnesOfOtherSizes) {
     EXPECT_TRUE(sameBytes(*before, *composite(*kept, over("blur:50"), {97, 61})));
 }
 
+TEST_P(PhotoContract, APhotoLooksTheSameWhateverCameBefore) {
+    if (!GetParam().draws) return;
+    const auto matteOf = [&](PhotoEngine& engine, int seed) {
+        const auto cutout = engine.cutOut(photo(kSize, PixelFormat::rgba8, seed));
+        const Image matte = engine.matte(*cutout, {}, kSize);
+        return std::vector<std::uint8_t>(matte.row(0), matte.row(0) + matte.bytes());
+    };
+    const auto fresh = GetParam().make();
+    const auto expected = matteOf(*fresh, 1);
+    matteOf(*engine_, 2);
+    EXPECT_EQ(matteOf(*engine_, 1), expected);
+    EXPECT_EQ(matteOf(*engine_, 1), expected);
+}
+
 TEST_P(PhotoContract, APictureThatIsHeldIsNotWrittenOver) {
     std::vector<std::shared_ptr<const Picture>> held;
     std::vector<std::vector<std::uint8_t>> expected;

@@ -105,6 +105,12 @@ public:
         block(name, skipped + out, out);
     }
 
+    void cell(const std::string& name, int channels) {
+        const int half = channels / 2;
+        convolution(name + ".gates", {channels, channels, 3, 3}, channels, 9 * channels);
+        convolution(name + ".candidate", {half, channels, 3, 3}, half, 9 * channels);
+    }
+
     ModelTensors take() { return std::move(tensors_); }
 
 private:
@@ -175,6 +181,22 @@ ModelTensors randomMobileUNet(std::uint32_t seed) {
     return writer.take();
 }
 
+ModelTensors withCells(ModelTensors tensors, const std::vector<std::string>& levels, std::uint32_t seed) {
+    UNetWriter writer(seed);
+    for (const std::string& level : levels) {
+        writer.cell(level + ".gru", int(tensors.at(level + ".conv2.bias").values.size()));
+    }
+    tensors.merge(writer.take());
+    return tensors;
+}
+
+ModelTensors withoutCandidates(ModelTensors tensors) {
+    for (auto& [name, tensor] : tensors) {
+        if (name.find(".gru.candidate.") != std::string::npos) std::ranges::fill(tensor.values, 0.0F);
+    }
+    return tensors;
+}
+
 ModelTensors brokenInTheDark(const std::vector<int>& widths, std::uint32_t seed) {
     ModelTensors tensors = randomUNet(widths, seed);
     for (auto& [name, tensor] : tensors) {
@@ -198,6 +220,11 @@ ModelTensors brokenInTheDark(const std::vector<int>& widths, std::uint32_t seed)
 
 UNet tinyNetwork(const Metadata& metadata) {
     return UNet::load(Safetensors::parse(encodeSafetensors(randomUNet({4, 8, 16}, 1), metadata), "tiny"));
+}
+
+UNet tinyRecurrentNetwork(const Metadata& metadata) {
+    const ModelTensors tensors = withCells(randomUNet({4, 8, 16}, 1), {"up1", "up2"}, 2);
+    return UNet::load(Safetensors::parse(encodeSafetensors(tensors, metadata), "tiny recurrent"));
 }
 
 Metadata unetMetadata(const std::vector<int>& widths) {

@@ -40,11 +40,18 @@ ModelTensors randomUNet(const std::vector<int>& widths, std::uint32_t seed);
 /// The like with an encoder of bottlenecks: down1 one convolution of 6 channels, down2 a stem and a bottleneck, down3
 /// two of 5x5 and down4 two of 3x3, down5 two convolutions after pooling.
 ModelTensors randomMobileUNet(std::uint32_t seed);
-/// The like, but its matte is one half everywhere, and of a black picture not finite: what a network is that passes its
-/// self-test and fails later.
+/// `tensors` with a ConvGRU cell at the end of each of the decoder's `levels` ("up1"), of random weights.
+ModelTensors withCells(ModelTensors tensors, const std::vector<std::string>& levels, std::uint32_t seed);
+/// `tensors` with the candidates of all cells zero: a network whose state stays zero, and that gives what it gives
+/// without its cells.
+ModelTensors withoutCandidates(ModelTensors tensors);
+/// Like randomUNet(), but its matte is one half everywhere, and of a black picture not finite: what a network is that
+/// passes its self-test and fails later.
 ModelTensors brokenInTheDark(const std::vector<int>& widths, std::uint32_t seed);
 /// The smallest of them, where a test's matter is around the network: "tiny", 3 levels, 13 layers.
 UNet tinyNetwork(const Metadata& metadata = {});
+/// tinyNetwork() with a cell in each level of its decoder.
+UNet tinyRecurrentNetwork(const Metadata& metadata = {});
 /// The metadata that goes with randomUNet().
 Metadata unetMetadata(const std::vector<int>& widths);
 

@@ -141,7 +141,65 @@ Activation sigmoid(Activation in) {
     return in;
 }
 
-std::vector<Activation> run(const UNet& unet, const Activation& input, float (*round)(float)) {
+Activation tanh(Activation in) {
+    for (float& value : in.values) value = float(std::tanh(double(value)));
+    return in;
+}
+
+Activation channels(const Activation& in, int first, int count) {
+    Activation out(in.height, in.width, count);
+    for (int y = 0; y < in.height; ++y) {
+        for (int x = 0; x < in.width; ++x) {
+            for (int c = 0; c < count; ++c) out.at(y, x, c) = in.at(y, x, first + c);
+        }
+    }
+    return out;
+}
+
+namespace {
+
+Activation product(const Activation& a, const Activation& b) {
+    Activation out = a;
+    for (std::size_t i = 0; i < out.values.size(); ++i) out.values[i] *= b.values[i];
+    return out;
+}
+
+/// (1 - share) a + share b
+Activation blend(const Activation& a, const Activation& b, const Activation& share) {
+    Activation out = a;
+    for (std::size_t i = 0; i < out.values.size(); ++i) {
+        const double z = share.values[i];
+        out.values[i] = float((1 - z) * a.values[i] + z * b.values[i]);
+    }
+    return out;
+}
+
+/// `gates` and `candidate` before their activations are calculated by `convolve` from their inputs.
+template <typename Convolve, typename Kept>
+void runCell(const ConvGru& cell,
+             const Conv& layer,
+             std::vector<Activation>& tensors,
+             const Convolve& convolve,
+             const Kept& kept) {
+    const Activation& x = tensors[std::size_t(cell.in)];
+    Activation& state = tensors[std::size_t(cell.state)];
+    const int half = x.channels / 2;
+    if (layer.out == cell.gates) {
+        const Activation& input = tensors[std::size_t(cell.input)] = channels(x, half, half);
+        const Activation& gates = tensors[std::size_t(cell.gates)] = sigmoid(convolve(concat(input, kept(state))));
+        tensors[std::size_t(cell.reset)] = kept(product(channels(gates, 0, half), state));
+        return;
+    }
+    const Activation& input = tensors[std::size_t(cell.input)];
+    const Activation& candidate = tensors[std::size_t(cell.candidate)] =
+        tanh(convolve(concat(input, tensors[std::size_t(cell.reset)])));
+    state = blend(state, candidate, channels(tensors[std::size_t(cell.gates)], half, half));
+    tensors[std::size_t(cell.out)] = kept(concat(channels(x, 0, half), sum(input, state)));
+}
+
+}  // namespace
+
+std::vector<Activation> run(const UNet& unet, const Activation& input, float (*round)(float), States* states) {
     const auto rounded = [round](std::vector<float> values) {
         if (round) std::ranges::transform(values, values.begin(), round);
         return values;
@@ -152,12 +210,24 @@ std::vector<Activation> run(const UNet& unet, const Activation& input, float (*r
     };
     std::vector<Activation> tensors(unet.tensors().size());
     tensors[0] = kept(input);
+    for (std::size_t i = 0; i < unet.cells().size(); ++i) {
+        const Tensor& state = unet.tensors()[std::size_t(unet.cells()[i].state)];
+        tensors[std::size_t(unet.cells()[i].state)] =
+            states && !states->empty()
+                ? (*states)[i]
+                : Activation(input.height >> state.level, input.width >> state.level, state.channels);
+    }
     for (const Conv& layer : unet.layers()) {
         const Activation& in0 = tensors[layer.in0];
         Filter filter = layer.filter;
         filter.weights = rounded(std::move(filter.weights));
         switch (layer.kind) {
             case ConvKind::conv3x3: {
+                if (layer.cell != kNoCell) {
+                    const auto convolve = [&](const Activation& in) { return kept(conv3x3(in, filter)); };
+                    runCell(unet.cells()[std::size_t(layer.cell)], layer, tensors, convolve, kept);
+                    break;
+                }
                 const Activation in = layer.in1 == kNoTensor ? in0 : concat(in0, tensors[layer.in1]);
                 tensors[layer.out] = kept(relu(conv3x3(in, filter, layer.stride)));
                 break;
@@ -173,6 +243,10 @@ std::vector<Activation> run(const UNet& unet, const Activation& input, float (*r
             case ConvKind::head1x1: tensors[layer.out] = sigmoid(pointwise(in0, filter)); break;
         }
         if (layer.pooled != kNoTensor) tensors[layer.pooled] = maxPool(tensors[layer.out]);
+    }
+    if (states) {
+        states->clear();
+        for (const ConvGru& cell : unet.cells()) states->push_back(tensors[std::size_t(cell.state)]);
     }
     return tensors;
 }

@@ -41,9 +41,20 @@ Activation upConv2x2(const Activation& in, const Filter& filter);
 Activation concat(const Activation& a, const Activation& b);
 Activation sigmoid(Activation in);
 
+Activation tanh(Activation in);
+/// Channels [first, first + count).
+Activation channels(const Activation& in, int first, int count);
+
+/// The states of a network's cells, in their order; empty: zero.
+using States = std::vector<Activation>;
+
 /// The whole network; returns every tensor of unet.tensors() in order. `input` is [H, W, 3]. With `round`, weights,
-/// input and activations are kept as it makes them, all but alpha: what a format of fewer bits costs by itself.
-std::vector<Activation> run(const UNet& unet, const Activation& input, float (*round)(float) = nullptr);
+/// input and activations are kept as it makes them, all but alpha and the states: what a format of fewer bits costs by
+/// itself. `states`, of the frame before, become this frame's; without it they are zero.
+std::vector<Activation> run(const UNet& unet,
+                            const Activation& input,
+                            float (*round)(float) = nullptr,
+                            States* states = nullptr);
 
 /// Uniform noise of -1 to 1, the same for a seed on every machine.
 Activation noise(int height, int width, int channels, unsigned seed);

@@ -10,6 +10,7 @@
 #include "inference/baselines/memory.h"
 #include "inference/core/error.h"
 #include "tests/support/engines/baseline_case.h"
+#include "tests/support/files/model_file.h"
 #include "tests/support/pictures/oracle.h"
 
 namespace matte::baselines {
@@ -104,6 +105,22 @@ TEST(Implementations, RefuseWhatTheyCanNotRun) {
     const auto model = std::make_shared<const Model>(Model::random({4, 8, 16}, 3));
     EXPECT_THROW(makeBlock(implementationNamed("cpu-onednn"), model->blocks.front(), {1, 3, 8, 8}), Error);
     EXPECT_THROW(makeNetwork(implementationNamed("gpu-cudnn"), model), Error);
+}
+
+TEST(Implementations, RefuseARecurrentNetworkWithAClearSentence) {
+    const auto bytes = test::encodeSafetensors(test::withCells(test::randomUNet({4, 8, 16}, 1), {"up1"}, 2));
+    const auto model = std::make_shared<const Model>(Model::load(Safetensors::parse(bytes, "recurrent")));
+    for (const char* name : {"cpu-sequential", "cpu-onednn"}) {
+        try {
+            makeNetwork(implementationNamed(name), model);
+            ADD_FAILURE() << name << " ran it";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.category, ErrorCategory::model);
+            EXPECT_STREQ(error.what(),
+                         "The model 'recurrent' is recurrent, and no other implementation runs recurrent networks: "
+                         "choose another model.");
+        }
+    }
 }
 
 TEST(Folding, GivesWhatTheSeparateLayersGive) {

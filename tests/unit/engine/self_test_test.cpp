@@ -9,6 +9,7 @@
 #include "inference/core/error.h"
 #include "inference/cpu/cpu_engine.h"
 #include "inference/engine/self_test.h"
+#include "inference/matting/resample.h"
 #include "inference/model/read_model.h"
 #include "tests/support/engines/painted_network.h"
 #include "tests/support/files/model_file.h"
@@ -121,6 +122,36 @@ TEST(SelfTest, TheCommandsRefuseADamagedModel) {
         EXPECT_TRUE(says(outcome.err, kWrongMatte)) << words.front() << outcome.err;
     }
     EXPECT_FALSE(fs::exists(out));
+}
+
+TEST(SelfTest, ARecurrentModelsAnswerIsThatOfAStillWhichRunsTwice) {
+    // Of a cell that follows at once, and passes on much of what it has seen.
+    test::ModelTensors tensors = test::withCells(test::randomUNet({4, 8, 16}, 1), {"up1", "up2"}, 2);
+    for (auto& [name, tensor] : tensors) {
+        const float gain = name.find(".gru.") == std::string::npos ? 1.0F : 4.0F;
+        for (float& value : tensor.values) value *= gain;
+    }
+    const UNet network = networkOf(test::encodeSafetensors(tensors));
+    const auto answered = [&](int runs) {
+        const KnownAnswer answer = answerOf(network, [&](const Image& picture) {
+            CpuNetwork cpu(network, CpuPrecision::f32);
+            cpu.configure(picture.size());
+            cpu.setInput(resampleToPlanes(picture.view(), picture.size()));
+            for (int run = 0; run < runs; ++run) cpu.run();
+            Planes matte;
+            cpu.readMatte(matte);
+            return matte;
+        });
+        return networkOf(test::encodeSafetensors(tensors, {{"known_answer", answer.text()}}));
+    };
+    EXPECT_EQ(refusal(answered(2)), "");
+    EXPECT_EQ(refusal(answered(2), Precision::fp32), "");
+    const test::ScratchFolder folder;
+    const std::string model = (folder / "recurrent.safetensors").string();
+    test::writeBytes(model, test::encodeSafetensors(tensors));
+    const test::Outcome printed = test::runCli({"info", "--answer", model});
+    EXPECT_EQ(printed.out, answered(2).knownAnswer()->text() + "\n") << printed.err;
+    EXPECT_NE(printed.out, answered(1).knownAnswer()->text() + "\n");
 }
 
 TEST(SelfTest, AModelThatTakesARoomForAPersonIsRefused) {

@@ -75,6 +75,55 @@ TEST(UNet, ReadsBottlenecksInTheEncoder) {
     EXPECT_EQ(named("down3.block1.conv2").filter.side(), 5);
 }
 
+TEST(UNet, ReadsTheCellsOfTheDecoder) {
+    const ModelTensors plain = randomUNet({4, 8, 16}, 1);
+    const UNet unet = load(test::withCells(plain, {"up1"}, 2));
+    std::string order;
+    for (const Conv& layer : unet.layers()) {
+        if (layer.name.starts_with("up1")) order += layer.name + (layer.relu ? "+ " : " ");
+    }
+    EXPECT_EQ(order, "up1.upconv up1.conv1+ up1.conv2+ up1.gru.gates up1.gru.candidate ");
+    ASSERT_EQ(unet.cells().size(), 1U);
+    const ConvGru& cell = unet.cells().front();
+    const auto& tensors = unet.tensors();
+    const auto channels = [&](int tensor) { return tensors[std::size_t(tensor)].channels; };
+    EXPECT_EQ(tensors[std::size_t(cell.in)].name, "up1.conv2");
+    EXPECT_EQ(tensors[std::size_t(cell.out)].name, "up1.gru");
+    EXPECT_EQ((std::vector{channels(cell.in), channels(cell.gates), channels(cell.out)}), (std::vector{8, 8, 8}));
+    EXPECT_EQ((std::vector{channels(cell.input), channels(cell.state), channels(cell.reset), channels(cell.candidate)}),
+              (std::vector{4, 4, 4, 4}));
+    const Conv& next = *std::ranges::find(unet.layers(), "up2.upconv", &Conv::name);
+    EXPECT_EQ(next.in0, cell.out) << "the next level reads what the cell gives";
+    EXPECT_FALSE(load(plain).isRecurrent());
+    // Both convolutions at half the input's size: 8 x 8 and 4 x 8 filters of 9 weights.
+    EXPECT_EQ(unet.flops({16, 16}) - load(plain).flops({16, 16}), 2.0 * 8 * 8 * (8 * 8 + 4 * 8) * 9);
+}
+
+TEST(UNet, RefusesCellsThatDontFit) {
+    const ModelTensors good = test::withCells(randomUNet({4, 8, 16}, 1), {"up1"}, 2);
+    EXPECT_EQ(refusal(good), "");
+    for (const std::string name :
+         {"up1.gru.gates.weight", "up1.gru.gates.bias", "up1.gru.candidate.weight", "up1.gru.candidate.bias"}) {
+        ModelTensors missing = good, wrong = good;
+        missing.erase(name);
+        EXPECT_NE(refusal(missing).find("the tensor '" + name + "' is missing"), std::string::npos) << name;
+        wrong.at(name) = {{2, 2}, {1, 2, 3, 4}};
+        EXPECT_NE(refusal(wrong).find("'" + name + "' has the wrong shape"), std::string::npos) << name;
+    }
+    ModelTensors swapped = good;
+    std::swap(swapped.at("up1.gru.gates.weight"), swapped.at("up1.gru.candidate.weight"));
+    EXPECT_NE(refusal(swapped).find("'up1.gru.gates.weight' has the wrong shape"), std::string::npos);
+    ModelTensors foreign = good;
+    foreign["up1.gru.bn.weight"] = {{8}, std::vector<float>(8, 1.0F)};
+    EXPECT_NE(refusal(foreign).find("'up1.gru.bn.weight' that no layer uses"), std::string::npos);
+    const ModelTensors odd = test::withCells(randomUNet({4, 7, 16}, 1), {"up1"}, 2);
+    EXPECT_NE(refusal(odd).find("'up1.gru' is the cell of a level of 7 channels, which has no half"),
+              std::string::npos);
+    ModelTensors encoder = randomUNet({4, 8, 16}, 1);
+    encoder["down1.gru.gates.weight"] = {{4, 4, 3, 3}, std::vector<float>(144, 0.1F)};
+    EXPECT_NE(refusal(encoder).find("that no layer uses"), std::string::npos) << "cells are the decoder's";
+}
+
 TEST(UNet, RefusesBottlenecksThatDontFit) {
     const ModelTensors good = randomMobileUNet(1);
     EXPECT_EQ(refusal(good), "");

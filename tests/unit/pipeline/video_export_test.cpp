@@ -13,6 +13,7 @@
 #include "inference/media/background_file.h"
 #include "inference/media/video/video_reader.h"
 #include "inference/pipeline/video_export.h"
+#include "tests/support/engines/counting_network.h"
 #include "tests/support/engines/cpu_engine.h"
 #include "tests/support/files/scratch_folder.h"
 #include "tests/support/files/video_file.h"
@@ -149,6 +150,19 @@ TEST_F(VideoExportTest, WritesEveryFrameAtItsTime) {
     EXPECT_EQ(result.problem, "");
     EXPECT_EQ(last_.first, 12U);
     EXPECT_EQ(last_.second, 12);
+}
+
+TEST_F(VideoExportTest, ARecurrentNetworkKeepsItsStateOverTheFrames) {
+    test::NetworkRuns runs;
+    makeEngines_ = [&] {
+        auto engine = std::make_unique<CpuEngine>(std::make_unique<test::CountingNetwork>(runs), EngineOptions{}, "");
+        runs.before.clear();
+        return LiveEngines(std::move(engine));
+    };
+    const auto input =
+        test::atTimes(test::writeVideo(at("in.mp4"), 6, 25), at("times.mov"), {0, 0.04, 0.08, 1, 2, 3}, 4);
+    run({input, at("out.mp4"), nobody("color:#00ff00")});
+    EXPECT_EQ(runs.before, (std::vector<float>{0, 1, 2, 3, 4, 5})) << "through pauses too";
 }
 
 // A video behind the person that has fewer pictures a second, and is shorter, is begun again.

@@ -118,6 +118,25 @@ TEST_F(EvaluateCommand, ScoresSequencesAsLivePictures) {
     EXPECT_GT(sequence["mattes"]["mad"], 0.01);
 }
 
+TEST_F(EvaluateCommand, ARecurrentNetworkKeepsItsStateWithinASequenceAndNotBetweenTwo) {
+    for (const std::string folder : {"one/", "two/"}) {
+        for (const char* name : {"1", "2", "3"})
+            portrait(folder + name + ".png", folder + name + "-matte.png", {64, 48});
+    }
+    const auto flickers = [&] {
+        const Outcome outcome =
+            evaluate({at("one"), at("two"), "--sequence", "--size", "64", "--json", "--temporal-smoothing", "0"});
+        EXPECT_EQ(outcome.exitCode, 0) << outcome.err;
+        const json sequences = json::parse(outcome.out)["sizes"][0]["sequences"];
+        return std::pair<double, double>(sequences[0]["flicker"], sequences[1]["flicker"]);
+    };
+    EXPECT_EQ(flickers(), std::pair(0.0, 0.0));
+    test::writeModel(model(), test::withCells(test::randomUNet({4, 8, 16}, 1), {"up1", "up2"}, 2));
+    const auto [one, two] = flickers();
+    EXPECT_GT(one, 0) << "the same picture once more has another matte";
+    EXPECT_EQ(one, two);
+}
+
 TEST_F(EvaluateCommand, ScoresTheSyntheticPerson) {
     const Outcome outcome = evaluate({"test:person:64x48", "--sequence", "--size", "32", "--json"});
     ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
