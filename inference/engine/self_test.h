@@ -14,11 +14,11 @@
 
 namespace matte {
 
-/// Runs the network on a picture (bgr8) of its input's size: alpha [h, w, 1].
+/// Runs the network on a still (bgr8) of its input's size, twice if it is recurrent: alpha [h, w, 1].
 using MatteOf = std::function<Planes(const Image& picture)>;
 
-/// The problem as a clause about the model, without a full stop ("it takes …"); empty when the test passes. Runs the
-/// network once. Throws what `matteOf` throws.
+/// The problem as a clause about the model, without a full stop ("it takes …"); empty when the test passes. Calls
+/// `matteOf` once. Throws what `matteOf` throws.
 std::string selfTest(const UNet& unet, const MatteOf& matteOf);
 
 /// The known answer to record in the model file, from a `matteOf` known to be correct.

@@ -72,6 +72,13 @@ def mobile_tensors():
     yield "out.weight", conv(1, 1, 1)
 
 
+def cell_tensors(level, channels):
+    """Those of a ConvGRU cell."""
+    for part, outputs in (("gates", channels), ("candidate", channels // 2)):
+        yield f"{level}.gru.{part}.weight", conv(outputs, channels, 3)
+        yield f"{level}.gru.{part}.bias", [outputs]
+
+
 def model(tensors, dtype, fill, metadata=None):
     header, at = {"__metadata__": metadata} if metadata else {}, 0
     for name, shape in tensors:
@@ -101,6 +108,13 @@ def safetensors():
             {"bn_eps": "1e-5", "longest_side": "320", "photo_side": "384"},
         ),
         "unet4_bf16": model(unet_tensors([1, 1, 1, 1]), "BF16", b"\x00\x3f"),
+        "unet3_gru": model([*unet_tensors([1, 2, 3]), *cell_tensors("up1", 2)], "F16", b"\x00\x38"),
+        "unet3_gru_odd": model(
+            [*unet_tensors([1, 2, 3]), *cell_tensors("up2", 1)], "F16", b"\x00\x38"
+        ),
+        "unet3_gru_half": model(
+            [*unet_tensors([1, 2, 3]), *list(cell_tensors("up1", 2))[:2]], "F16", b"\x00\x38"
+        ),
         "unet3_nan": model(unet_tensors([1, 1, 1]), "F16", b"\x00\x7e"),
         "unet3_negative_variance": model(unet_tensors([1, 1, 1]), "F16", b"\x00\xb8"),
         "unet2_too_few_levels": model(unet_tensors([1, 1]), "F16", b"\x00\x38"),
