@@ -4,15 +4,28 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "inference/core/image.h"
 
 namespace matte {
 
-/// Marks the largest region of `open` pixels that are neighbours along an axis, the first of several as large; nothing
+/// One flag a pixel, 0 or 1.
+struct Mask {
+    Size size;
+    std::vector<std::uint8_t> set;
+    explicit Mask(Size s) : size(s), set(s.pixels()) {}
+    [[nodiscard]] std::size_t count() const { return std::size_t(std::ranges::count(set, 1)); }
+};
+
+/// The pixels of `matte`, [h, w, 1], that `holds` is true of.
+Mask where(const Planes& matte, const std::function<bool(float)>& holds);
+/// The mask dilated by a square of 2 `radius` + 1 pixels a side.
+Mask dilated(const Mask& mask, int radius);
+/// The largest region of pixels of `open` that are neighbours along an axis, the first of several as large; nothing
 /// when no pixel is open.
-std::vector<std::uint8_t> largestRegion(std::vector<std::uint8_t> open, Size size);
+Mask largestRegion(Mask open);
 
 /// `in` filtered along x, then along y, by kernels of an odd length; beyond the edge the outermost pixels are repeated.
 template <typename T>

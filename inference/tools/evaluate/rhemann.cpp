@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradient and connectivity errors of Rhemann et al., CVPR 2009.
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
+#include "inference/tools/evaluate/rhemann.h"
 
-#include "inference/tools/evaluate/filters.h"
-#include "inference/tools/evaluate/matte_metrics.h"
+#include <cmath>
+#include <numeric>
 
 namespace matte {
 namespace {
@@ -52,32 +49,45 @@ double connectedness(double alpha, double level) {
 
 }  // namespace
 
-double gradientError(const Planes& found, const Planes& truth) {
-    const auto a = gradientLength(found), b = gradientLength(truth);
-    double sum = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sum / 1000;
+std::vector<double> gradientErrors(const Planes& found, const Planes& truth) {
+    auto errors = gradientLength(found);
+    const auto trueLength = gradientLength(truth);
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+        const double difference = errors[i] - trueLength[i];
+        errors[i] = difference * difference;
+    }
+    return errors;
 }
 
-double connectivityError(const Planes& found, const Planes& truth) {
+std::vector<double> connectivityErrors(const Planes& found, const Planes& truth) {
     const std::size_t pixels = truth.values.size();
     std::vector<double> level(pixels, -1);  // the highest at which the pixel is still in the largest shared region
     for (int step = 1; step <= kSteps; ++step) {
         const double threshold = double(step) / kSteps - kRounding;
-        std::vector<std::uint8_t> shared(pixels);
+        Mask shared(truth.size);
         for (std::size_t i = 0; i < pixels; ++i) {
-            shared[i] = std::uint8_t(double(found.values[i]) >= threshold && double(truth.values[i]) >= threshold);
+            shared.set[i] = std::uint8_t(double(found.values[i]) >= threshold && double(truth.values[i]) >= threshold);
         }
-        const auto inside = largestRegion(std::move(shared), truth.size);
+        const Mask inside = largestRegion(std::move(shared));
         for (std::size_t i = 0; i < pixels; ++i) {
-            if (level[i] < 0 && !inside[i]) level[i] = double(step - 1) / kSteps;
+            if (level[i] < 0 && !inside.set[i]) level[i] = double(step - 1) / kSteps;
         }
     }
-    double sum = 0;
+    std::vector<double> errors(pixels);
     for (std::size_t i = 0; i < pixels; ++i) {
         const double at = level[i] < 0 ? 1 : level[i];
-        sum += std::abs(connectedness(double(found.values[i]), at) - connectedness(double(truth.values[i]), at));
+        errors[i] = std::abs(connectedness(double(found.values[i]), at) - connectedness(double(truth.values[i]), at));
     }
+    return errors;
+}
+
+double inThousands(const std::vector<double>& errors) {
+    return std::accumulate(errors.begin(), errors.end(), 0.0) / 1000;
+}
+
+double inThousands(const std::vector<double>& errors, const Mask& within) {
+    double sum = 0;
+    for (std::size_t i = 0; i < errors.size(); ++i) sum += within.set[i] ? errors[i] : 0;
     return sum / 1000;
 }
 

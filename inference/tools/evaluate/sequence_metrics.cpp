@@ -36,10 +36,8 @@ Planes blurred(const Planes& in) {
 
 /// The share of `alpha` that is somebody and not of the largest part.
 double shareBeside(const Planes& alpha) {
-    std::vector<std::uint8_t> somebody(alpha.values.size());
-    std::ranges::transform(alpha.values, somebody.begin(), [](float value) { return std::uint8_t(value > kSomebody); });
-    const auto largest = largestRegion(somebody, alpha.size);
-    return double(std::ranges::count(somebody, 1) - std::ranges::count(largest, 1)) / double(alpha.size.pixels());
+    const Mask somebody = where(alpha, [](float value) { return value > kSomebody; });
+    return double(somebody.count() - largestRegion(somebody).count()) / double(alpha.size.pixels());
 }
 
 float byteLuma(const std::uint8_t* pixel, int red, int blue) {

@@ -7,6 +7,7 @@
 #include "inference/core/error.h"
 #include "inference/media/image/image_file.h"
 #include "inference/tools/evaluate/matte_pairs.h"
+#include "inference/tools/evaluate/rhemann.h"
 #include "inference/tools/evaluate/sequence_metrics.h"
 #include "tests/support/files/model_file.h"
 #include "tests/support/files/picture_file.h"
@@ -78,17 +79,17 @@ TEST(MatteMetrics, TellsDoubtAtTheEdgeFromDoubtElsewhere) {
 TEST(MatteMetrics, MeasuresGradients) {
     // The squared response to an upright edge sums to 19.590716 along a row, by kernels of 9x9 pixels.
     const Planes edge = step(24, 10, 12), flat = rows(std::vector<float>(24, 1.0F), 10);
-    EXPECT_NEAR(gradientError(flat, edge), 10 * 19.590716 / 1000, 1e-6);
-    EXPECT_NEAR(gradientError(rows(std::vector<float>(24, 0.25F), 10), flat), 0, 1e-12);
+    EXPECT_NEAR(inThousands(gradientErrors(flat, edge)), 10 * 19.590716 / 1000, 1e-6);
+    EXPECT_NEAR(inThousands(gradientErrors(rows(std::vector<float>(24, 0.25F), 10), flat)), 0, 1e-12);
 }
 
 TEST(MatteMetrics, MeasuresWhatHangsTogether) {
     // A column that stands apart from the person counts in full, one less sure than the truth by its difference.
     const Planes truth = rows({1, 1, 0.8F, 0, 0, 0}, 10);
-    EXPECT_NEAR(connectivityError(rows({1, 1, 0.8F, 0, 1, 0}, 10), truth), 10 * 1.0 / 1000, 1e-6);
-    EXPECT_NEAR(connectivityError(rows({1, 1, 0.6F, 0, 0, 0}, 10), truth), 10 * 0.2 / 1000, 1e-6);
+    EXPECT_NEAR(inThousands(connectivityErrors(rows({1, 1, 0.8F, 0, 1, 0}, 10), truth)), 10 * 1.0 / 1000, 1e-6);
+    EXPECT_NEAR(inThousands(connectivityErrors(rows({1, 1, 0.6F, 0, 0, 0}, 10), truth)), 10 * 0.2 / 1000, 1e-6);
     // Differences below 0.15 don't break anything.
-    EXPECT_NEAR(connectivityError(rows({1, 1, 0.7F, 0, 0, 0}, 10), truth), 0, 1e-6);
+    EXPECT_NEAR(inThousands(connectivityErrors(rows({1, 1, 0.7F, 0, 0, 0}, 10), truth)), 0, 1e-6);
 }
 
 TEST(MatteMetrics, AveragesAndFindsTheWorst) {
