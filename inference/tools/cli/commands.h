@@ -64,6 +64,8 @@ struct EvaluateOptions {
     std::string model;                ///< a file or a name; empty: the default one
     EngineKind engine = EngineKind::automatic;
     bool sequence = false;
+    double frameRate = 30;   ///< of folders of frames
+    bool everyBand = false;  ///< scores the unknown bands of hard mattes too
     CompositeParams params;  ///< threshold, softness and, of sequences, temporal smoothing
     bool json = false, quiet = false;
 };

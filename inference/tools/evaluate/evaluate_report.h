@@ -27,17 +27,24 @@ public:
     /// Adds the means of each folder and of all, for the size begun last.
     void endSize();
     void failed(const std::filesystem::path& path, const std::string& sentence);
-    /// Prints the JSON object, if that was asked for.
+    /// Prints the table of the unknown bands, or the JSON object, if that was asked for.
     void finish(int exitCode);
 
 private:
     void row(const std::string& name, const std::vector<MatteScores>& all);
+    void bandTable() const;
 
     bool json_;
     std::string size_;
     std::map<std::string, std::vector<MatteScores>> byFolder_;
     bool headed_ = false;
-    struct Document;  ///< the JSON object
+    struct BandRow {
+        std::string size, folder;
+        std::size_t photos;
+        BandScores mean;
+    };
+    std::vector<BandRow> bands_;  ///< of the second table
+    struct Document;              ///< the JSON object
     std::unique_ptr<Document> document_;
 };
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/tools/evaluate/matte_pairs.h"
 
-#include <algorithm>
-#include <map>
+#include <initializer_list>
 #include <set>
 #include <string>
 
@@ -34,22 +33,25 @@ std::set<fs::path> picturesBelow(const fs::path& folder) {
 
 std::vector<MattePair> findMattePairs(const fs::path& folder) {
     const std::set<fs::path> pictures = picturesBelow(folder);
-    std::map<fs::path, fs::path> matteOf;
-    std::set<fs::path> mattes;
-    for (const fs::path& photo : pictures) {
+    std::set<fs::path> taken;
+    /// The first of the pictures that are called as the photo but for their ending.
+    const auto beside = [&](const fs::path& photo, std::initializer_list<const char*> endings) {
         const fs::path stem = photo.parent_path() / photo.stem();
-        for (const char* ending : {".png", "-matte.png"}) {
-            const fs::path matte = stem.string() + ending;
-            if (matte == photo || !pictures.contains(matte)) continue;
-            matteOf[photo] = matte;
-            mattes.insert(matte);
-            break;
+        for (const char* ending : endings) {
+            fs::path picture = stem.string() + ending;
+            if (picture == photo || !pictures.contains(picture)) continue;
+            taken.insert(picture);
+            return picture;
         }
-    }
+        return fs::path();
+    };
     std::vector<MattePair> pairs;
+    pairs.reserve(pictures.size());
     for (const fs::path& photo : pictures) {
-        if (!mattes.contains(photo)) pairs.push_back({photo, matteOf[photo]});
+        pairs.push_back({photo, beside(photo, {".png", "-matte.png"}), beside(photo, {".limb.png"}),
+                         beside(photo, {".thing.png"})});
     }
+    std::erase_if(pairs, [&](const MattePair& pair) { return taken.contains(pair.photo); });
     return pairs;
 }
 

@@ -12,8 +12,9 @@ namespace matte {
 namespace {
 
 constexpr int kGridLongestSide = 320;
-constexpr float kStill = 1.5F;   ///< of 255
-constexpr float kMoving = 0.1F;  ///< change of the true alpha
+constexpr float kStill = 1.5F;               ///< of 255
+constexpr float kMoving = 0.1F;              ///< change of the true alpha
+constexpr double kFew = 0.05, kMany = 0.02;  ///< of a frame's labelled pixels
 constexpr double kSigma = 2;
 constexpr int kRadius = 6;
 
@@ -46,13 +47,33 @@ float byteLuma(const std::uint8_t* pixel, int red, int blue) {
 
 }  // namespace
 
-void SequenceMeter::add(const Planes& luma, const Planes& alpha, const Planes* truth) {
+void SequenceMeter::Labels::add(const Planes& label, const Planes& alpha, bool isPerson) {
+    std::size_t labelled = 0, differing = 0;
+    for (std::size_t i = 0; i < label.values.size(); ++i) {
+        if (label.values[i] <= kSomebody) continue;
+        ++labelled;
+        differing += (alpha.values[i] > kSomebody) != isPerson;
+    }
+    if (!labelled) return;
+    const double share = double(differing) / double(labelled);
+    pixels += double(labelled);
+    wrong += double(differing);
+    ++frames;
+    few += share < kFew;
+    many += share > kMany;
+}
+
+void SequenceMeter::add(const SequenceFrame& frame) {
+    const auto& [luma, alpha, truth, limbs, things, seconds] = frame;
+    switches_.add(alpha, truth, seconds);
+    if (limbs) limbs_.add(*limbs, alpha, true);
+    if (things) things_.add(*things, alpha, false);
     const Size grid = gridOf(alpha.size);
     Planes calm = blurred(resamplePlanes(luma, grid)), small = resamplePlanes(alpha, grid);
     ++frames_;
     beside_ += shareBeside(small);
     uncertain_ += uncertainShare(alpha);
-    if (truth) mattes_.push_back(scoreMatte(alpha, *truth));
+    if (truth) mattes_.push_back(scoreMatte(alpha, *truth, bandOf_));
     const bool follows = alpha_.size == alpha.size;
     if (follows) {
         for (std::size_t i = 0; i < small.values.size(); ++i) {
@@ -88,6 +109,12 @@ SequenceScores SequenceMeter::scores() const {
     scores.dtSsd = mean(dtSsd_, pairs_);
     scores.movingError = mean(movingError_, movingPixels_);
     scores.beside = mean(beside_, frames_);
+    scores.switches = switches_.all();
+    scores.wrongSwitches = switches_.wrong();
+    scores.limbsLost = mean(limbs_.wrong, limbs_.pixels);
+    scores.limbsKept = mean(limbs_.few, limbs_.frames);
+    scores.thingsShown = mean(things_.wrong, things_.pixels);
+    scores.thingsShownIn = mean(things_.many, things_.frames);
     scores.uncertain = mean(uncertain_, frames_).value_or(0);
     if (!mattes_.empty()) scores.mattes = meanScores(mattes_);
     return scores;

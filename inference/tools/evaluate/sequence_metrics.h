@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scores of the mattes of a sequence, above all how steady they are. One thread at a time.
 //     SequenceMeter meter;
-//     while (...) meter.add(luma, alpha, truth ? &*truth : nullptr);
+//     while (...) meter.add({luma, alpha, truth ? &*truth : nullptr});
 //     std::printf("%.5f\n", *meter.scores().flicker);
 #pragma once
 
@@ -11,6 +11,7 @@
 
 #include "inference/core/image.h"
 #include "inference/tools/evaluate/matte_metrics.h"
+#include "inference/tools/evaluate/switches.h"
 
 namespace matte {
 
@@ -30,19 +31,47 @@ struct SequenceScores {
     /// Mean share of a frame with an alpha above 1/2 outside the largest such region: what is taken for the person
     /// where one person is to be seen. On the grid. Null before the first frame.
     std::optional<double> beside;
+    /// SwitchMeter's all() and wrong(): the area that switches, in shares of the frame by second.
+    std::optional<double> switches, wrongSwitches;
+    /// The share of the labelled pixels of limbs with an alpha of at most 1/2, and the share of the frames with such
+    /// pixels in which less than 5 % of them are. Null without labels.
+    std::optional<double> limbsLost, limbsKept;
+    /// The share of the labelled pixels of things that are nobody's with an alpha above 1/2, and the share of the
+    /// frames with such pixels in which more than 2 % of them are. Null without labels.
+    std::optional<double> thingsShown, thingsShownIn;
     double uncertain = 0;               ///< mean of uncertainShare() over the frames
     std::optional<MatteScores> mattes;  ///< means over the frames that have a true matte
 };
 
+/// What is known of a frame; all planes are [h, w, 1], of its size.
+struct SequenceFrame {
+    const Planes& luma;              ///< 0 to 255
+    const Planes& alpha;             ///< the matte that was found, 0 to 1, as those below
+    const Planes* truth = nullptr;   ///< the true matte; null where it is not known
+    const Planes* limbs = nullptr;   ///< above 1/2 where an arm, a hand or a leg is labelled; null without labels
+    const Planes* things = nullptr;  ///< the same of furniture and other things that are not of the person
+    double seconds = 0;              ///< its time in the sequence
+};
+
 class SequenceMeter {
 public:
-    /// The next frame: its luma [h, w, 1] of 0 to 255, its matte [h, w, 1] of 0 to 1, and the true matte where it is
-    /// known. A frame of another size begins a new sequence, whose pairs count with the others.
-    void add(const Planes& luma, const Planes& alpha, const Planes* truth);
+    explicit SequenceMeter(BandOf bandOf = BandOf::softMattes) : bandOf_(bandOf) {}
+    /// The next frame. One of another size begins a new sequence, whose pairs count with the others.
+    void add(const SequenceFrame& frame);
     /// Of the frames so far; without a name.
     [[nodiscard]] SequenceScores scores() const;
 
 private:
+    /// The labelled pixels of all frames, those that are wrong, and what became of the frames that have some.
+    struct Labels {
+        double pixels = 0, wrong = 0;
+        int frames = 0, few = 0, many = 0;  ///< few: below 5 % of a frame's labelled pixels are wrong; many: above 2 %
+        void add(const Planes& label, const Planes& alpha, bool isPerson);
+    };
+
+    BandOf bandOf_;
+    SwitchMeter switches_;
+    Labels limbs_, things_;
     Planes luma_, small_;  ///< of the frame before, on the grid
     Planes alpha_, truth_;
     int frames_ = 0, pairs_ = 0;

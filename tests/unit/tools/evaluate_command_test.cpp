@@ -75,15 +75,37 @@ TEST_F(EvaluateCommand, ScoresWhatTheImageCommandWrites) {
         EXPECT_NEAR((*entry)["meanIou"].get<double>(), scores.meanIou, 1e-9) << photo;
         EXPECT_NEAR((*entry)["mad"].get<double>(), scores.mad, 1e-9) << photo;
         EXPECT_NEAR((*entry)["connectivity"].get<double>(), scores.connectivity, 1e-9) << photo;
+        ASSERT_TRUE(scores.band) << "the hair is soft";
+        EXPECT_NEAR((*entry)["band"]["sad"].get<double>(), scores.band->sad, 1e-9) << photo;
+        EXPECT_NEAR((*entry)["band"]["hairGradient"].get<double>(), scores.band->hairGradient, 1e-9) << photo;
         EXPECT_GT(scores.mad, 0.01);  // random weights are not right by chance
     }
     EXPECT_NEAR(at64["all"]["meanIou"].get<double>(), sum / 2, 1e-9);
     EXPECT_EQ(at64["folders"]["a"]["photos"], 1);
+    EXPECT_EQ(at64["all"]["band"]["photos"], 2);
     EXPECT_LE(at64["all"]["worstTenth"].get<double>(), at64["all"]["meanIou"].get<double>());
 
     const Outcome table = evaluate({at("set"), "--size", "32,64", "--quiet"});
     EXPECT_NE(table.out.find("mIoU"), std::string::npos) << table.out;
-    EXPECT_EQ(std::count(table.out.begin(), table.out.end(), '\n'), 2 + 2 * 3) << table.out;
+    EXPECT_NE(table.out.find("SAD"), std::string::npos) << table.out;
+    EXPECT_EQ(std::count(table.out.begin(), table.out.end(), '\n'), 2 * (2 + 2 * 3)) << table.out;
+}
+
+TEST_F(EvaluateCommand, ScoresTheBandsOfHardMattesWhenAskedTo) {
+    Image hard({64, 64}, PixelFormat::gray8);
+    for (int y = 0; y < 64; ++y) {
+        for (int x = 0; x < 64; ++x) hard.row(y)[x] = x < 32 ? 0 : 255;
+    }
+    hard.row(40)[31] = 128;  // its only soft pixel
+    fs::create_directories(folder_ / "set");
+    writeImage(at("set/one.png"), test::makeScene({64, 64}).photo.view());
+    writeImage(at("set/one-matte.png"), hard.view());
+    const Outcome table = evaluate({at("set"), "--size", "32"});
+    EXPECT_EQ(table.out.find("SAD"), std::string::npos) << table.out;
+    const Outcome without = evaluate({at("set"), "--size", "32", "--json"});
+    EXPECT_TRUE(json::parse(without.out)["sizes"][0]["all"]["band"].is_null()) << without.out;
+    const Outcome with = evaluate({at("set"), "--size", "32", "--json", "--unknown-band"});
+    EXPECT_EQ(json::parse(with.out)["sizes"][0]["all"]["band"]["photos"], 1) << with.out;
 }
 
 TEST_F(EvaluateCommand, ScoresAnotherEdgeWhenAskedTo) {
@@ -116,6 +138,32 @@ TEST_F(EvaluateCommand, ScoresSequencesAsLivePictures) {
     EXPECT_EQ(sequence["dtSsd"], 0);
     EXPECT_GE(sequence["beside"], 0);
     EXPECT_GT(sequence["mattes"]["mad"], 0.01);
+    EXPECT_EQ(sequence["switches"], 0);
+    EXPECT_EQ(sequence["wrongSwitches"], 0);
+    EXPECT_TRUE(sequence["limbsLost"].is_null() && sequence["thingsShown"].is_null());
+}
+
+TEST_F(EvaluateCommand, ScoresTheLabelsOfSequences) {
+    Image everywhere({64, 48}, PixelFormat::gray8);
+    std::ranges::fill(std::span(everywhere.row(0), everywhere.bytes()), std::uint8_t(255));
+    for (const std::string frame : {"1", "2", "3"}) {
+        portrait("seq/" + frame + ".jpg", "seq/" + frame + ".png", {64, 48});
+        writeImage(at("seq/" + frame + ".limb.png"), everywhere.view());
+        writeImage(at("seq/" + frame + ".thing.png"), everywhere.view());
+    }
+    const Outcome outcome = evaluate({at("seq"), "--sequence", "--size", "64", "--json", "--frame-rate", "24"});
+    ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
+    const json sequence = json::parse(outcome.out)["sizes"][0]["sequences"][0];
+    EXPECT_EQ(sequence["frames"], 3);
+    // Where everything is both, what is not lost is shown.
+    const double lost = sequence["limbsLost"], shown = sequence["thingsShown"];
+    EXPECT_GT(shown, 0.02);
+    EXPECT_GT(lost, 0.05);
+    EXPECT_NEAR(lost + shown, 1, 1e-9);
+    EXPECT_EQ(sequence["limbsKept"], 0);
+    EXPECT_EQ(sequence["thingsShownIn"], 1);
+    EXPECT_EQ(evaluate({at("seq"), "--sequence", "--frame-rate", "0"}).exitCode, 2);
+    EXPECT_EQ(evaluate({at("seq"), "--sequence", "--frame-rate", "nan"}).exitCode, 2);
 }
 
 TEST_F(EvaluateCommand, ARecurrentNetworkKeepsItsStateWithinASequenceAndNotBetweenTwo) {
@@ -144,6 +192,7 @@ TEST_F(EvaluateCommand, ScoresTheSyntheticPerson) {
     EXPECT_EQ(sequence["sequence"], "test:person:64x48");
     EXPECT_EQ(sequence["frames"], 64);
     EXPECT_GT(sequence["movingError"], 0.01);  // random weights
+    EXPECT_GE(sequence["switches"], sequence["wrongSwitches"]);
     EXPECT_EQ(evaluate({"test:nobody", "--sequence"}).exitCode, 2);
 }
 

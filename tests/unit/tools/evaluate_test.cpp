@@ -105,7 +105,7 @@ TEST(SequenceMetrics, CountFlickerWhereNothingMoves) {
     const Size size{320, 180};
     Planes luma(size, 1), alpha(size, 1);
     SequenceMeter meter;
-    meter.add(luma, alpha, nullptr);
+    meter.add({luma, alpha});
     EXPECT_FALSE(meter.scores().flicker);
     // The left half brightens and its matte jumps; on the right only the matte changes, by 0.1.
     for (int y = 0; y < size.height; ++y) {
@@ -114,7 +114,7 @@ TEST(SequenceMetrics, CountFlickerWhereNothingMoves) {
             alpha.row(y)[x] = x < 160 ? 1.0F : 0.1F;
         }
     }
-    meter.add(luma, alpha, nullptr);
+    meter.add({luma, alpha});
     ASSERT_TRUE(meter.scores().flicker);
     EXPECT_NEAR(*meter.scores().flicker, 0.1, 1e-6);
     EXPECT_FALSE(meter.scores().dtSsd);
@@ -125,11 +125,11 @@ TEST(SequenceMetrics, ComparesChangesWithTrueChanges) {
     const Planes luma = rows({0, 0, 0, 0}, 4);
     SequenceMeter meter;
     const Planes before = rows({0, 0, 1, 1}, 4), after = rows({0, 1, 1, 1}, 4);
-    meter.add(luma, before, &before);
-    meter.add(luma, after, &after);
+    meter.add({luma, before, &before});
+    meter.add({luma, after, &after});
     EXPECT_EQ(meter.scores().dtSsd, 0);
     // Of a change of 1 in a quarter of the pixels none is found: the root of a quarter, and the mean with the 0 before.
-    meter.add(luma, after, &before);
+    meter.add({luma, after, &before});
     EXPECT_NEAR(*meter.scores().dtSsd, 0.25, 1e-9);
 }
 
@@ -137,10 +137,10 @@ TEST(SequenceMetrics, CountATrailWhereSomethingMoves) {
     const Planes luma = rows({0, 0, 0, 0}, 4);
     SequenceMeter meter;
     const Planes before = rows({0, 0, 1, 1}, 4), after = rows({0, 1, 1, 0}, 4);
-    meter.add(luma, before, &before);
+    meter.add({luma, before, &before});
     EXPECT_FALSE(meter.scores().movingError);
     // A hand came to the second column and left the fourth, where 0.4 of it stays; the first moved nowhere.
-    meter.add(luma, rows({0.9F, 1, 1, 0.4F}, 4), &after);
+    meter.add({luma, rows({0.9F, 1, 1, 0.4F}, 4), &after});
     EXPECT_NEAR(meter.scores().movingError.value_or(-1), 0.2, 1e-6);
 }
 
@@ -156,12 +156,51 @@ TEST(SequenceMetrics, CountWhatIsTakenForSomebodyBesideThePerson) {
     fill(20, 20, 100, 1);
     fill(120, 100, 20, 1);  // a hand of the person
     fill(200, 20, 60, 0.4F);
-    meter.add(luma, alpha, nullptr);
+    meter.add({luma, alpha});
     EXPECT_EQ(meter.scores().beside, 0);
     fill(200, 20, 60, 0.6F);  // a coat on the wall
     fill(140, 120, 10, 1);    // what touches the hand corner to corner is apart
-    meter.add(luma, alpha, nullptr);
+    meter.add({luma, alpha});
     EXPECT_NEAR(*meter.scores().beside, 0.5 * (60 * 60 + 10 * 10) / double(size.pixels()), 1e-9);
+}
+
+TEST(SequenceMetrics, CountSwitches) {
+    const Planes luma = rows({0, 0}, 4), both = rows({1, 1}, 4), lost = rows({1, 0}, 4);
+    SequenceMeter meter;
+    meter.add({luma, both, &both, nullptr, nullptr, 0});
+    meter.add({luma, lost, &both, nullptr, nullptr, 1.0 / 4});
+    meter.add({luma, both, &both, nullptr, nullptr, 2.0 / 4});
+    EXPECT_NEAR(meter.scores().switches.value_or(-1), 0.5 / 0.5, 1e-9);
+    EXPECT_NEAR(meter.scores().wrongSwitches.value_or(-1), 0.5 / 0.5, 1e-9);
+}
+
+TEST(SequenceMetrics, CountLostLimbsAndShownThings) {
+    const Size size{100, 4};
+    const Planes luma(size, 1), nothing(size, 1);
+    /// 1 in the first `columns`.
+    const auto upTo = [&](int columns) {
+        Planes planes(size, 1);
+        for (int y = 0; y < size.height; ++y) std::fill_n(planes.row(y), columns, 1.0F);
+        return planes;
+    };
+    SequenceMeter meter;
+    meter.add({luma, upTo(50)});
+    EXPECT_FALSE(meter.scores().limbsLost || meter.scores().limbsKept);
+    EXPECT_FALSE(meter.scores().thingsShown || meter.scores().thingsShownIn);
+    // Of a limb of 100 columns 4 are lost, then 5; of one of 60 in 60 nothing; a frame without limbs says nothing.
+    const Planes all = upTo(100), limb = upTo(60);
+    meter.add({luma, upTo(96), nullptr, &all});
+    meter.add({luma, upTo(95), nullptr, &all});
+    meter.add({luma, upTo(60), nullptr, &limb});
+    meter.add({luma, upTo(60), nullptr, &nothing});
+    EXPECT_NEAR(meter.scores().limbsLost.value_or(-1), 9.0 / 260, 1e-9);
+    EXPECT_NEAR(meter.scores().limbsKept.value_or(-1), 2.0 / 3, 1e-9) << "5 % is too much";
+    // Of a thing of 100 columns 2 are shown, then 3.
+    meter.add({luma, upTo(2), nullptr, nullptr, &all});
+    meter.add({luma, upTo(3), nullptr, nullptr, &all});
+    EXPECT_NEAR(meter.scores().thingsShown.value_or(-1), 5.0 / 200, 1e-9);
+    EXPECT_NEAR(meter.scores().thingsShownIn.value_or(-1), 1.0 / 2, 1e-9) << "2 % is not too much";
+    EXPECT_NEAR(meter.scores().limbsLost.value_or(-1), 9.0 / 260, 1e-9);
 }
 
 TEST(SequenceMetrics, ReadLumaFromEveryFormat) {
@@ -179,15 +218,19 @@ TEST(MattePairs, LieBesideTheirPhotos) {
     const test::ScratchFolder folder;
     std::filesystem::create_directories(folder / "b");
     for (const char* name :
-         {"one.jpg", "one.png", "two.png", "two-matte.png", "b/three.jpg", "b/three-matte.png", "four.png"}) {
+         {"one.jpg", "one.png", "one.limb.png", "two.png", "two-matte.png", "two.thing.png", "b/three.jpg",
+          "b/three-matte.png", "b/three.limb.png", "b/three.thing.png", "four.png", "five.limb.png"}) {
         test::writeBytes(folder / name, test::encode(test::sixAreas({6, 4}), std::filesystem::path(name).extension()));
     }
     std::vector<std::string> found;
     for (const MattePair& pair : findMattePairs(folder.path())) {
-        found.push_back(pair.photo.filename().string() + " " + pair.matte.filename().string());
+        found.push_back(pair.photo.filename().string());
+        for (const auto& beside : {pair.matte, pair.limbs, pair.things})
+            found.back() += " " + beside.filename().string();
     }
-    EXPECT_EQ(found, (std::vector<std::string>{"three.jpg three-matte.png", "four.png ", "one.jpg one.png",
-                                               "two.png two-matte.png"}));
+    EXPECT_EQ(found, (std::vector<std::string>{"three.jpg three-matte.png three.limb.png three.thing.png",
+                                               "five.limb.png   ", "four.png   ", "one.jpg one.png one.limb.png ",
+                                               "two.png two-matte.png  two.thing.png"}));
     EXPECT_THROW((void)readMatte(folder / "one.png", {5, 4}), Error);
     EXPECT_THROW((void)findMattePairs(folder / "nowhere"), Error);
 }
