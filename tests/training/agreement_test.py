@@ -37,10 +37,18 @@ NAMES = {
     "away": "uncertainAway",
     "worst": "worstTenth",
 }  # where the programs differ
+BAND_NAMES = {
+    "sad": "band_sad",
+    "mse": "band_mse",
+    "gradient": "band_gradient",
+    "connectivity": "band_connectivity",
+    "hairGradient": "hair_gradient",
+    "photos": "bands",
+}
 
 
 def make_photos(folder, count=3):
-    """Photos of a head and shoulders before stripes and noise."""
+    """Photos of a head and shoulders before stripes and noise; the first has a hard edge."""
     for i in range(count):
         generator = torch.Generator().manual_seed(i)
         height, width = 300 + 20 * i, 230 + 30 * i
@@ -49,7 +57,7 @@ def make_photos(folder, count=3):
         )
         head = 0.16 * height - torch.hypot(x - 0.5 * width, y - 0.4 * height)
         shoulders = 0.36 * width - torch.hypot(x - 0.5 * width, 0.8 * (y - height))
-        alpha = (torch.maximum(head, shoulders) / (2 + 3 * i) + 0.5).clamp(0, 1)
+        alpha = (torch.maximum(head, shoulders) / (0.5 + 3 * i) + 0.5).clamp(0, 1)
         ground = (
             0.35
             + 0.25 * torch.sin(x / 9 + y / (7 + i))
@@ -91,17 +99,21 @@ def compare(program, folder, path, sizes):
         net, data.load_folder(folder, torch.device("cpu")), sizes, refined=True, full=True
     )
     wrong = 0
-    print(f"{'size':>5} {'measure':14} {'matte-cli':>10} {'PyTorch':>10}")
+    names = (*metrics.FAST_METRICS, *metrics.SLOW_METRICS, *metrics.BAND_METRICS, "worst")
+    print(f"{'size':>5} {'measure':17} {'matte-cli':>10} {'PyTorch':>10}")
     for size, entry in zip(sizes, report["sizes"]):
         ours = table[str(size)]["all"]
         assert entry["all"]["photos"] == ours["photos"], "the programs found different photos"
-        for name in (*metrics.FAST_METRICS, *metrics.SLOW_METRICS, "worst"):
-            theirs = entry["all"][NAMES.get(name, name)]
+        band = entry["all"]["band"] or {"photos": 0}
+        assert band["photos"] == ours["bands"], "the programs found different mattes soft"
+        scores = {**entry["all"], **{BAND_NAMES[name]: value for name, value in band.items()}}
+        for name in (name for name in names if name in ours):
+            theirs = scores[NAMES.get(name, name)]
             # Four digits: decimals of a share, significant ones of a sum.
             bad = abs(theirs - ours[name]) > 1e-4 * max(1.0, abs(theirs))
             wrong += bad
             print(
-                f"{size:5} {name:14} {theirs:10.5f} {ours[name]:10.5f}{'  differ' if bad else ''}"
+                f"{size:5} {name:17} {theirs:10.5f} {ours[name]:10.5f}{'  differ' if bad else ''}"
             )
     return wrong
 

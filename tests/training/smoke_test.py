@@ -333,6 +333,33 @@ def test_evaluation_knows_right_from_wrong():
         assert torch.allclose(rows, torch.ones(outputs).double(), atol=1e-5)
 
 
+def test_errors_in_the_unknown_band():
+    """As tests/unit/tools/unknown_band_test.cpp, with the same figures."""
+    truth = torch.zeros(1, 1, 12, 100)
+    truth[..., 50:52], truth[..., 52:] = 0.5, 1
+    found = truth.clone()
+    found[..., 48], found[..., 51], found[..., 10] = 0.25, 0.75, 1
+    scores = metrics.score(found, truth, full=True)
+    flat = metrics.score(torch.ones_like(truth), truth, full=True)
+    for name, value, expected in (
+        ("band_sad", scores, 12 * 0.5 / 1000),
+        ("band_mse", scores, 2 * 0.0625 / 6),
+        ("band_connectivity", scores, 12 * 0.5 / 1000),
+        ("band_gradient", flat, 12 * 15.348038 / 1000),
+        ("hair_gradient", flat, 4 * 15.348038 / 1000),
+    ):
+        assert abs(value[name] - expected) < 1e-6, (name, value[name], expected)
+    hard = truth.round()
+    assert "band_sad" not in metrics.score(hard, hard, full=True, every_band=True)
+    thin = hard.clone()
+    thin[..., 50] = 0.5  # a hundredth of the pixels
+    rows = [metrics.score(found, thin, full=True, every_band=every) for every in (False, True)]
+    assert ["band_sad" in row for row in rows] == [False, True]
+    means = metrics.mean_scores([*rows, scores])
+    assert means["bands"] == 2 and means["photos"] == 3
+    assert abs(means["band_sad"] - (rows[1]["band_sad"] + scores["band_sad"]) / 2) < 1e-9
+
+
 def test_largest_region_is_found():
     rows = ["##..#", ".#..#", ".####", ".....", "##.##"]
     mask = torch.tensor([[c == "#" for c in row] for row in rows])

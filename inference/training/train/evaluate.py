@@ -15,6 +15,7 @@ engines' refinement.
 """
 
 import json
+import math
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -27,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from train import data, model
 from train.command_line import Parser
-from train.metrics import FAST_METRICS, SLOW_METRICS, mean_scores, score
+from train.metrics import BAND_METRICS, FAST_METRICS, SLOW_METRICS, mean_scores, score
 from train.refine import refine, resample
 
 SIZES = (256, 384, 512, 768)
@@ -55,13 +56,16 @@ def predict(net: nn.Module, photo: Tensor, longest: int, refined: bool = False) 
 
 
 def score_photos(
-    predict_alpha: Callable[[Tensor], Tensor], photos: data.PhotoSet, full: bool = False
+    predict_alpha: Callable[[Tensor], Tensor],
+    photos: data.PhotoSet,
+    full: bool = False,
+    every_band: bool = False,
 ) -> Scores:
     """Scores by source, and of "all", of a function from RGB [1, 3, h, w] to alpha [1, 1, h, w]."""
     rows = []
     for i, source in enumerate(photos.sources):
         photo, truth = photos.photo(i)
-        rows.append((source, score(predict_alpha(photo), truth, full)))
+        rows.append((source, score(predict_alpha(photo), truth, full, every_band)))
     groups = {
         source: [row for s, row in rows if s == source] for source in sorted(set(photos.sources))
     }
@@ -75,11 +79,14 @@ def evaluate(
     sizes: Sequence[int] = SIZES,
     refined: bool = False,
     full: bool = False,
+    every_band: bool = False,
 ) -> dict[str, Scores]:
     """Scores of `net` by input size and source."""
 
     def score_size(longest: int) -> Scores:
-        return score_photos(lambda photo: predict(net, photo, longest, refined), photos, full)
+        return score_photos(
+            lambda photo: predict(net, photo, longest, refined), photos, full, every_band
+        )
 
     return {str(longest): score_size(longest) for longest in sizes}
 
@@ -87,13 +94,17 @@ def evaluate(
 def print_table(name: str, table: dict[str, Scores]) -> None:
     """Prints what `evaluate` returns. All at once, because processes that train together print
     beside each other."""
-    metrics = next(iter(next(iter(table.values())).values()))
-    columns = [name for name in (*FAST_METRICS, *SLOW_METRICS, "worst") if name in metrics]
-    heading = " ".join(f"{column[:7]:>7}" for column in columns)
+    metrics = next(iter(table.values()))["all"]
+    names = (*FAST_METRICS, *SLOW_METRICS, *BAND_METRICS, "worst")
+    columns = [name for name in names if name in metrics]
+    widths = {column: max(7, len(column)) for column in columns}
+    heading = " ".join(f"{column:>{width}}" for column, width in widths.items())
     lines = [name, f"{'size':>5} {'source':28} {heading} {'photos':>6}"]
     for size, groups in table.items():
         for source, scores in groups.items():
-            values = " ".join(f"{scores[column]:7.4f}" for column in columns)
+            values = " ".join(
+                f"{scores.get(column, math.nan):{width}.4f}" for column, width in widths.items()
+            )
             lines.append(f"{size:>5} {source:28} {values} {scores['photos']:6}")
     print("\n".join(lines), flush=True)
 
@@ -133,6 +144,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     add("--sizes", type=int, nargs="+", default=SIZES)
     add("--refined", action="store_true", help="with the engines' refinement and 8 bits")
     add("--full", action="store_true", help="gradient and connectivity errors too, which are slow")
+    add("--unknown-band", action="store_true", help="--full: the unknown bands of hard mattes too")
     add("--json", help="where to write the scores")
     add("--compare", help="another model file to score and show")
     add("--sheet", help="where to write a contact sheet")
@@ -148,7 +160,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     paths = [path for path in (args.model, args.compare) if path]
     nets = [model.load_model(path)[0] for path in paths]
     nets = [net.to(device, memory_format=torch.channels_last) for net in nets]
-    tables = [evaluate(net, photos, args.sizes, args.refined, args.full) for net in nets]
+    options = args.sizes, args.refined, args.full, args.unknown_band
+    tables = [evaluate(net, photos, *options) for net in nets]
     for path, table in zip(paths, tables):
         print_table(path, table)
     if args.json:

@@ -10,6 +10,8 @@ from torch.nn import functional as F
 
 FAST_METRICS = ("miou", "person", "mad", "mse", "boundary", "uncertain", "away")
 SLOW_METRICS = ("gradient", "connectivity")  # Rhemann et al., CVPR 2009, in thousands of pixels
+# In the unknown band, after Rhemann et al. too; all but the MSE in thousands of pixels.
+BAND_METRICS = ("band_sad", "band_mse", "band_gradient", "band_connectivity", "hair_gradient")
 
 
 def iou(a: Tensor, b: Tensor) -> float:
@@ -43,8 +45,51 @@ def is_uncertain(alpha: Tensor) -> Tensor:
     return (alpha > 0.05) & (alpha < 0.95)
 
 
-def score(alpha: Tensor, truth: Tensor, full: bool = False) -> dict[str, float]:
-    """All metrics by name; those of SLOW_METRICS only when `full`."""
+def soft_pixels(truth: Tensor) -> Tensor:
+    """Mask of the pixels of a true matte that are mixed."""
+    return (truth > 0.02) & (truth < 0.98)
+
+
+def is_soft(truth: Tensor, share: float = 0.01) -> bool:
+    """Whether a matte is a true alpha and no label with a hard edge: more than `share` of its
+    pixels are soft."""
+    return int(soft_pixels(truth).sum()) > share * truth.numel()
+
+
+def unknown_band(truth: Tensor) -> Tensor:
+    """The soft pixels, dilated by a hundredth of the longest side, at least by 2 pixels."""
+    return dilate(soft_pixels(truth), max(2, int(max(truth.shape[2:]) / 100 + 0.5)))
+
+
+def hair_part(band: Tensor, truth: Tensor, share: float = 1 / 3, rounding: float = 1e-6) -> Tensor:
+    """The rows of a band from the top to that in which `share` of the person's area is passed."""
+    area = truth.double().sum(3, keepdim=True)  # by row
+    before = area.cumsum(2) - area
+    return band & (before < share * area.sum() - rounding)
+
+
+def band_scores(
+    difference: Tensor, truth: Tensor, gradient: Tensor, connectivity: Tensor
+) -> dict[str, float]:
+    """BAND_METRICS by name, of errors by pixel; none where nothing is soft."""
+    band = unknown_band(truth)
+    if not band.any():
+        return {}
+    values = (
+        float(difference[band].abs().sum()) / 1000,
+        float(difference[band].square().mean()),
+        float(gradient[band].sum()) / 1000,
+        float(connectivity[band].sum()) / 1000,
+        float(gradient[hair_part(band, truth)].sum()) / 1000,
+    )
+    return dict(zip(BAND_METRICS, values))
+
+
+def score(
+    alpha: Tensor, truth: Tensor, full: bool = False, every_band: bool = False
+) -> dict[str, float]:
+    """All metrics by name; those of SLOW_METRICS only when `full`, and then those of BAND_METRICS
+    where the truth is soft, or `every_band` is set."""
     predicted, person = alpha > 0.5, truth > 0.5
     edge = boundary(person)
     radius = max(2, int(max(truth.shape[2:]) / 50 + 0.5))
@@ -61,16 +106,23 @@ def score(alpha: Tensor, truth: Tensor, full: bool = False) -> dict[str, float]:
         "away": float((is_uncertain(alpha) & ~near).double().mean()),
     }
     if full:
-        scores["gradient"] = gradient_error(alpha, truth)
-        scores["connectivity"] = connectivity_error(alpha, truth)
+        gradient, connectivity = gradient_errors(alpha, truth), connectivity_errors(alpha, truth)
+        scores["gradient"] = float(gradient.sum()) / 1000
+        scores["connectivity"] = float(connectivity.sum()) / 1000
+        if every_band or is_soft(truth):
+            scores |= band_scores(difference, truth, gradient, connectivity)
     return scores
 
 
 def mean_scores(rows: Sequence[dict[str, float]]) -> dict[str, float]:
-    """Means over the photos; `worst` is the mean miou of the worst tenth."""
-    means = {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
-    worst = sorted(row["miou"] for row in rows)[: max(1, len(rows) // 10)]
-    return {**means, "worst": sum(worst) / len(worst), "photos": len(rows)}
+    """Means over the photos, those of BAND_METRICS over the photos that have them; `worst` is the
+    mean miou of the worst tenth."""
+    names = {name: None for row in rows for name in row}  # in order
+    values = {name: [row[name] for row in rows if name in row] for name in names}
+    means = {name: sum(column) / len(column) for name, column in values.items()}
+    worst = sorted(values["miou"])[: max(1, len(rows) // 10)]
+    bands = len(values.get(BAND_METRICS[0], ()))
+    return {**means, "worst": sum(worst) / len(worst), "photos": len(rows), "bands": bands}
 
 
 def gradient_magnitude(alpha: Tensor, sigma: float = 1.4, radius: int = 4) -> Tensor:
@@ -87,10 +139,9 @@ def gradient_magnitude(alpha: Tensor, sigma: float = 1.4, radius: int = 4) -> Te
     return torch.hypot(filter_separably(slope, smooth), filter_separably(smooth, slope))
 
 
-def gradient_error(alpha: Tensor, truth: Tensor) -> float:
-    """Sum of squared differences of the gradient magnitudes, in thousands of pixels."""
-    difference = gradient_magnitude(alpha) - gradient_magnitude(truth)
-    return float(difference.square().sum()) / 1000
+def gradient_errors(alpha: Tensor, truth: Tensor) -> Tensor:
+    """Squared differences of the gradient magnitudes, f64 [1, 1, h, w]."""
+    return (gradient_magnitude(alpha) - gradient_magnitude(truth)).square()
 
 
 def largest_component(mask: Tensor) -> Tensor:
@@ -136,10 +187,11 @@ def largest_component(mask: Tensor) -> Tensor:
     return component
 
 
-def connectivity_error(
+def connectivity_errors(
     alpha: Tensor, truth: Tensor, steps: int = 10, tolerance: float = 0.15, rounding: float = 1e-6
-) -> float:
-    """Sum of absolute differences of the degrees of connectedness, in thousands of pixels."""
+) -> Tensor:
+    """Absolute differences of the degrees of connectedness, f64 [1, 1, h, w]."""
+    device = alpha.device
     alpha, truth = alpha[0, 0].double().cpu(), truth[0, 0].double().cpu()
     level = torch.full_like(truth, -1)
     for step in range(1, steps + 1):
@@ -154,4 +206,4 @@ def connectivity_error(
             distance >= tolerance - rounding, 1 - distance, torch.ones_like(distance)
         )
 
-    return float((connectedness(alpha) - connectedness(truth)).abs().sum()) / 1000
+    return (connectedness(alpha) - connectedness(truth)).abs()[None, None].to(device)
