@@ -103,6 +103,7 @@ private Q_SLOTS:
         WindowFixture fixture;
         fixture.open();
         ParamsPanel& panel = fixture.window->panel();
+        QCOMPARE(panel.slider(ParamControl::softness).value(), 100);
         panel.slider(ParamControl::threshold).slider().setValue(30);
         panel.slider(ParamControl::softness).slider().setValue(10);
         QTest::mouseClick(&panel.toggle(ParamControl::decontaminate), Qt::LeftButton);
@@ -115,6 +116,7 @@ private Q_SLOTS:
         fixture.window->actions()[ActionId::resetParams]->trigger();
         QVERIFY(params == CompositeParams{});
         QCOMPARE(panel.slider(ParamControl::threshold).value(), 50);
+        QCOMPARE(panel.slider(ParamControl::softness).value(), 100);
         fixture.window->document().undo();
         QCOMPARE(panel.slider(ParamControl::softness).value(), 10);
     }

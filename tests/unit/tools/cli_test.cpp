@@ -218,6 +218,23 @@ TEST_F(Cli, LaysThePersonOverTheBackground) {
     }
 }
 
+// The edge as it was found; a harder one is another picture, so that the comparison can fail.
+TEST_F(Cli, LeavesTheEdgeAsSoftAsItWasFoundByDefault) {
+    for (const char* command : {"image", "video", "evaluate"}) {
+        EXPECT_NE(runCli({command, "--help"}).out.find("--softness S=1 "), std::string::npos) << command;
+    }
+    const std::string in = picture("a.png");
+    const auto matte = [&](Names more) {
+        more.insert(more.begin(), {in, "-o", at("matte.png"), "--matte-only"});
+        EXPECT_EQ(image(more).exitCode, 0);
+        return readImage(at("matte.png"));
+    };
+    const auto byDefault = matte({}), asFound = matte({"--softness", "1"}), harder = matte({"--softness", "0.6"});
+    const auto bytes = [](const auto& image) { return std::span(image->row(0), image->bytes()); };
+    EXPECT_TRUE(std::ranges::equal(bytes(byDefault), bytes(asFound)));
+    EXPECT_FALSE(std::ranges::equal(bytes(byDefault), bytes(harder)));
+}
+
 TEST_F(Cli, OfAVideoTheFirstFrameGoesBehind) {
     const std::string in = picture("in.png"), video = test::writeVideo(at("clip.mp4")).string();
     for (const std::string& background : {"video:" + video, "image:" + video, video}) {
