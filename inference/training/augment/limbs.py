@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from augment.motion import transform
+from augment.motion import positions, transform
 from augment.sampling import RandomGenerator, per_image, to_device
 
 LIMB_RATES = (0.16, 0.05)  # of scenes with an arm; a second one
@@ -52,9 +52,8 @@ def draw_arm(
     `elbow` (x, y) and `length` [n, 1, 1, 1] are in pixels, positions from the middle of the frame,
     before `motion`."""
     n = length.shape[0]
-    x = (torch.arange(size[1], device=length.device) + 0.5 - size[1] / 2).view(1, 1, size[1])
-    y = (torch.arange(size[0], device=length.device) + 0.5 - size[0] / 2).view(1, size[0], 1)
-    x, y = (values.unsqueeze(1) for values in transform(motion, x, y))
+    x, y = transform(motion, *positions(size, length.device))
+    x, y = x.unsqueeze(1), y.unsqueeze(1)
     time = (torch.arange(n, device=length.device) % rng.frames).float().view(n, 1, 1, 1)
 
     def swing(amplitude: float) -> Tensor:

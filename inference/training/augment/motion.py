@@ -54,6 +54,14 @@ def random_motion(
     return motion
 
 
+def positions(size: tuple[int, int], device: torch.device | str) -> tuple[Tensor, Tensor]:
+    """x [1, 1, W] and y [1, H, 1] of the pixels of a frame of `size` (H, W), from its middle."""
+    height, width = size
+    x = torch.arange(width, device=device) + 0.5 - width / 2
+    y = torch.arange(height, device=device) + 0.5 - height / 2
+    return x.view(1, 1, width), y.view(1, height, 1)
+
+
 def transform(motion: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """Where `motion` [n, 2, 3] leads positions x and y, which broadcast to [n, rows, columns]."""
     m = motion.unsqueeze(-1).unsqueeze(-1)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from augment.motion import identity_motion, random_motion, transform
+from augment.motion import identity_motion, positions, random_motion, transform
 from augment.sampling import RandomGenerator, per_image, to_device
 from train.data import PhotoSet
 
@@ -54,10 +54,8 @@ def warp(
     Returns RGB and matte in 0 to 1 [n, 4, H, W], and whether a pixel lies in the photo [n, 1, H,
     W].
     """
-    height, width = size
     device = centre.device
-    x = (torch.arange(width, device=device) + 0.5 - width / 2).view(1, 1, width)
-    y = (torch.arange(height, device=device) + 0.5 - height / 2).view(1, height, 1)
+    x, y = positions(size, device)
     if motion is not None:
         x, y = transform(motion, x, y)
     x = x * (scale[:, 0] * flip).view(-1, 1, 1)

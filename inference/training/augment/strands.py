@@ -135,13 +135,17 @@ def draw_strands(
 
 
 def add_strands(
-    image: Tensor, alpha: Tensor, motion: Tensor, rng: RandomGenerator
+    image: Tensor,
+    alpha: Tensor,
+    motion: Tensor,
+    rng: RandomGenerator,
+    rate: float = STRAND_RATE,
 ) -> tuple[Tensor, Tensor]:
-    """Adds strands to people of some scenes. They follow the person's `motion` [n, 2, 3].
+    """Adds strands to people of scenes at `rate`. They follow the person's `motion` [n, 2, 3].
 
     Takes and returns RGB [n, 3, H, W] and mattes [n, c, H, W], the first of which tells where
     people are; the strands join all."""
-    chosen = rng.subset(STRAND_RATE, image.shape[0])
+    chosen = rng.subset(rate, image.shape[0])
     n, size = len(chosen), image.shape[2:]
     if not n:
         return image, alpha

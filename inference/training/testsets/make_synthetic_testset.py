@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from augment import camera, distractors, limbs, scene, strands
 from augment.motion import random_motion
 from augment.sampling import RandomGenerator
+from testsets.far import write_example
 from train import data
 from train.command_line import Parser
 
@@ -55,15 +56,14 @@ def place_person(
     return torch.lerp(room, foreground, alpha), alpha, motion
 
 
-def write_still(path: str, people: data.PhotoSet, rooms: data.PhotoSet, seed: int) -> None:
+def write_still(
+    folder: str, name: str, people: data.PhotoSet, rooms: data.PhotoSet, seed: int
+) -> None:
     """Writes a picture of somebody with drawn hair, and its matte."""
     rng = RandomGenerator(seed, "cpu")
     image, alpha, motion = place_person(people, rooms, STILL_SIZE, 1, rng)
-    strands.STRAND_RATE = 1.1
-    image, alpha = strands.add_strands(image, alpha, motion, rng)
-    image = camera.add_noise(image, rng, 0.3)
-    data.save_picture(f"{path}.jpg", image.clamp(0, 1), quality=95)
-    data.save_picture(f"{path}.png", alpha)
+    image, alpha = strands.add_strands(image, alpha, motion, rng, rate=1.0)
+    write_example(folder, name, camera.add_noise(image, rng, 0.3), alpha)
 
 
 def write_sequence(
@@ -73,25 +73,21 @@ def write_sequence(
     (`chair`)."""
     rng = RandomGenerator(seed, "cpu", frames)
     image, alpha, motion = place_person(people, rooms, FRAME_SIZE, frames, rng)
-    # The person's matte, that of the limb, and what is no thing.
-    mattes = torch.cat([alpha, torch.zeros_like(alpha), torch.ones_like(alpha)], 1)
-    every = torch.arange(frames)
+    # A matte of nobody holds the arm afterwards, one of everything all but the chair's back.
     if kind == "chair":
-        image, mattes = distractors.add_backrests(image, mattes, rooms, rng, 0.5, rate=1.1)
+        mattes = torch.cat([alpha, torch.ones_like(alpha)], 1)
+        image, mattes = distractors.add_backrests(image, mattes, rooms, rng, 0.5, rate=1.0)
+        label, ending = 1 - mattes[:, 1:], "thing.png"
     else:
-        image, mattes = limbs.add_arm(image, mattes, motion, every, rng)
-        mattes[:, 2] = 1
+        mattes = torch.cat([alpha, torch.zeros_like(alpha)], 1)
+        image, mattes = limbs.add_arm(image, mattes, motion, torch.arange(frames), rng)
+        label, ending = mattes[:, 1:], "limb.png"
     image = camera.flicker(image, rng)
     image = camera.add_noise_and_compression(image, rng, 0.6)
-    os.makedirs(folder, exist_ok=True)
     for i in range(frames):
-        path = os.path.join(folder, f"{i:04}")
-        data.save_picture(f"{path}.jpg", image[i : i + 1].clamp(0, 1), quality=92)
-        data.save_picture(f"{path}.png", mattes[i : i + 1, :1])
-        if kind == "chair":
-            data.save_picture(f"{path}.thing.png", 1 - mattes[i : i + 1, 2:])
-        else:
-            data.save_picture(f"{path}.limb.png", mattes[i : i + 1, 1:2])
+        now = slice(i, i + 1)
+        write_example(folder, f"{i:04}", image[now], mattes[now, :1])
+        data.save_picture(os.path.join(folder, f"{i:04}.{ending}"), label[now])
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -106,11 +102,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
     packs = data.load_packs(args.data, torch.device("cpu"), soft=False)
     people, rooms = packs.validation, packs.backgrounds
-    os.makedirs(os.path.join(args.out, "hair"), exist_ok=True)
     torch.manual_seed(args.seed)
     for i in range(args.stills):
-        path = os.path.join(args.out, "hair", f"{i:02}")
-        write_still(path, people, rooms, 1000 * args.seed + i)
+        folder = os.path.join(args.out, "hair")
+        write_still(folder, f"{i:02}", people, rooms, 1000 * args.seed + i)
     for kind in KINDS:
         for i in range(args.sequences):
             folder = os.path.join(args.out, "sequences", f"{kind}-{i:02}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Losses of training. Mattes labelled by people are right about what is a person and too hard at
+"""Losses of training. Mattes labelled by people are right about what is a person, and softened at
 its edge; pseudo-labels are soft at the edge and doubtful where the models that made them
 disagree."""
 
@@ -9,9 +9,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-# Weight of hand-labelled mattes within a few pixels of their edge, in the losses of the matte. Most
-# are softened there.
-HAND_LABELLED_EDGE_WEIGHT = 1.0
 # Weight of pseudo-labels that are neither 0 nor 1 over an area too broad for hair.
 AMBIGUOUS_WEIGHT = 0.25
 
@@ -44,7 +41,7 @@ def confidence_weights(alpha: Tensor, pseudo: Tensor) -> tuple[Tensor, Tensor]:
     )
     ambiguous = ((grey - 0.35) / 0.3).clamp(0, 1) * pseudo
     confidence = 1 - (1 - AMBIGUOUS_WEIGHT) * ambiguous
-    matte = torch.where(pseudo, 1 + 2 * edge, 1 - (1 - HAND_LABELLED_EDGE_WEIGHT) * edge)
+    matte = torch.where(pseudo, 1 + 2 * edge, torch.ones_like(edge))
     return confidence * (1 + edge), confidence * matte
 
 
@@ -123,7 +120,7 @@ def matte_loss(
 def temporal_loss(alpha: Tensor, target: Tensor, frames: int) -> Tensor:
     """Mean absolute difference of the changes from frame to frame of alpha and `target` [n *
     frames, 1, H, W] (after Lin et al., "Robust High-Resolution Video Matting with Temporal
-    Guidance", 2022), relative to a tenth of the frame. A scalar."""
+    Guidance", 2021), relative to a tenth of the frame. A scalar."""
     error = (alpha - target).unflatten(0, (-1, frames))
     return 10 * (error[:, 1:] - error[:, :-1]).abs().mean()
 

@@ -183,7 +183,7 @@ class UpBlock(ConvBlock):
 class ConvGRU(nn.Module):
     """A convolutional gated recurrent unit (Ballas et al., "Delving Deeper into Convolutional
     Networks for Learning Video Representations", 2016) on the second half of the channels, as in
-    Lin et al., "Robust High-Resolution Video Matting with Temporal Guidance", 2022, but with a
+    Lin et al., "Robust High-Resolution Video Matting with Temporal Guidance", 2021, but with a
     residual connection: a cell that always answers zero changes nothing.
 
     r, z = sigmoid(gates([b, h])), c = tanh(candidate([b, r h])), h' = (1 - z) h + z c; the second

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Another network's mattes for training: those of RobustVideoMatting (Lin et al., "Robust
-High-Resolution Video Matting with Temporal Guidance", 2022) of photos, and of the frames of clips.
+High-Resolution Video Matting with Temporal Guidance", 2021) of photos, and of the frames of clips.
 
     python3 inference/training/train/rvm.py rvm_mobilenetv3.onnx DATA/portraits DATA/clips MATTES
 
