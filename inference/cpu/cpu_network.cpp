@@ -236,18 +236,11 @@ struct CpuNetwork::State : TaskGraph {
     [[nodiscard]] Value* at(int tensor, Rows rows) const {
         return static_cast<Value*>(view(tensor, rows).get_data_handle());
     }
-    [[nodiscard]] const ConvGru& cellOf(const Conv& layer) const { return unet.cells()[std::size_t(layer.cell)]; }
-    [[nodiscard]] bool isGates(const Conv& layer) const {
-        return layer.cell != kNoCell && layer.out == cellOf(layer).gates;
-    }
-    [[nodiscard]] bool isCandidate(const Conv& layer) const {
-        return layer.cell != kNoCell && layer.out == cellOf(layer).candidate;
-    }
 
     /// What a cell's convolutions read of the level's output.
     template <typename Value>
     void addCellInput(const Conv& layer, int index, int parts) {
-        const ConvGru& cell = cellOf(layer);
+        const ConvGru& cell = *unet.cellOf(layer);
         const int half = unet.tensors()[std::size_t(cell.input)].channels;
         for (int part = 0; part < parts; ++part) {
             const Rows rows = regionOf(heightOf(cell.in), parts, part, 1);
@@ -264,12 +257,12 @@ struct CpuNetwork::State : TaskGraph {
     /// calculates the gates of these rows or of those beside them, for which the candidate's convolution has waited.
     template <typename Value>
     void addCellStep(Task& task, const Conv& layer, Rows rows) {
-        const ConvGru& cell = cellOf(layer);
+        const ConvGru& cell = *unet.cellOf(layer);
         const int half = unet.tensors()[std::size_t(cell.input)].channels;
         const std::size_t pixels = pixelsOf(cell.in, rows);
         const auto* gates = at<float>(cell.gates, rows);
         auto* state = at<float>(cell.state, rows);
-        if (isGates(layer)) {
+        if (unet.isGates(layer)) {
             auto* reset = at<float>(cell.reset, rows);
             step(task, [=] { gru::resetState(gates, state, pixels, half, reset); });
             return write(cell.reset, rows);
@@ -301,7 +294,7 @@ struct CpuNetwork::State : TaskGraph {
             weights.push_back(weightsOf(layer, layer.in1, unet.tensors()[std::size_t(layer.in0)].channels));
         }
         const bool bf16 = precision == CpuPrecision::bf16;
-        if (isGates(layer)) {
+        if (unet.isGates(layer)) {
             bf16 ? addCellInput<gru::Bfloat16>(layer, index, parts) : addCellInput<float>(layer, index, parts);
         }
         for (int part = 0; part < parts; ++part) {
@@ -312,8 +305,8 @@ struct CpuNetwork::State : TaskGraph {
                 Fused fused{.addToOutput = i > 0 || layer.added != kNoTensor};
                 const bool last = i + 1 == weights.size();
                 fused.relu = last && layer.relu && layer.kind != ConvKind::head1x1;
-                fused.sigmoid = last && (layer.kind == ConvKind::head1x1 || isGates(layer));
-                fused.tanh = last && isCandidate(layer);
+                fused.sigmoid = last && (layer.kind == ConvKind::head1x1 || unet.isGates(layer));
+                fused.tanh = last && unet.cellOf(layer) && !unet.isGates(layer);
                 addConv(task, layer, weights[i], i == 0 ? bias : memory(), rows, fused);
             }
             write(layer.out, rows);

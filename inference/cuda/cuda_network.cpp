@@ -106,7 +106,7 @@ void CudaNetwork::forward(cudaStream_t stream, const std::function<void(int)>& a
     for (std::size_t i = 0; i < launches_.size(); ++i) {
         const Conv& layer = unet.layers()[i];
         const GruMemory* cell = layer.cell == kNoCell ? nullptr : &cells_[std::size_t(layer.cell)];
-        const bool gates = cell && layer.out == unet.cells()[std::size_t(layer.cell)].gates;
+        const bool gates = unet.isGates(layer);
         if (gates) takeGruInput(*cell, stream);
         if (launches_[i]) (*launches_[i])(stream, i > 0 && !afterLayer);
         if (cell) gates ? resetGruState(*cell, stream) : updateGruState(*cell, stream);
@@ -159,8 +159,8 @@ std::vector<CudaNetwork::Placement> CudaNetwork::lifetimes() const {
             if (read != kNoTensor) spans[read].lastLayer = i;
         }
         if (layer.cell == kNoCell) continue;
-        const ConvGru& cell = unet.cells()[std::size_t(layer.cell)];
-        if (layer.out == cell.gates) {
+        const ConvGru& cell = *unet.cellOf(layer);
+        if (unet.isGates(layer)) {
             spans[cell.input].firstLayer = spans[cell.reset].firstLayer = i;
         } else {
             spans[cell.out].firstLayer = i;
@@ -198,9 +198,8 @@ void CudaNetwork::build() {
         ConvShape shape = shapeOf(unet, layer, size_);
         shape.head = int(i) == withHead_;
         const ConvConfig config = choose_(shape, rankedConfigs(shape, weights_->device(), weights_->kernel()));
-        const bool gates = layer.cell != kNoCell && layer.out == unet.cells()[std::size_t(layer.cell)].gates;
         ConvBuffers buffers{at(layer.in0),
-                            gates ? cells_[std::size_t(layer.cell)].stateRounded : at(layer.in1),
+                            unet.isGates(layer) ? cells_[std::size_t(layer.cell)].stateRounded : at(layer.in1),
                             at(layer.out),
                             at(layer.pooled),
                             values.weights.data(),

@@ -58,8 +58,9 @@ struct Conv {
 };
 
 /// A ConvGRU cell (Ballas et al., "Delving Deeper into Convolutional Networks for Learning Video Representations",
-/// 2016), on half of the channels (Lin et al., "Robust High-Resolution Video Matting with Temporal Guidance", 2021).
-/// With [a, b] = the level's output of C channels, and the state h, C/2 channels, zero before the first frame:
+/// 2016), on half of the channels (Lin et al., "Robust High-Resolution Video Matting with Temporal Guidance", 2021)
+/// and with a residual connection. With [a, b] = the level's output of C channels, and the state h, C/2 channels, zero
+/// before the first frame:
 ///     [r, z] = sigmoid(gates([b, h]))      c = tanh(candidate([b, r h]))      h' = (1 - z) h + z c
 /// The level's output becomes [a, b + h'], and the state h'. Two of the layers are the convolutions; the rest is
 /// pixel-wise. Members are indices into UNet::tensors().
@@ -83,6 +84,14 @@ public:
     [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }  ///< [0] is the input
     [[nodiscard]] const std::vector<ConvGru>& cells() const { return cells_; }     ///< in execution order
     [[nodiscard]] bool isRecurrent() const { return !cells_.empty(); }
+    /// The cell of one of layers(), which computes its gates or its candidate; null for other layers.
+    [[nodiscard]] const ConvGru* cellOf(const Conv& layer) const {
+        return layer.cell == kNoCell ? nullptr : &cells_[std::size_t(layer.cell)];
+    }
+    [[nodiscard]] bool isGates(const Conv& layer) const {
+        const ConvGru* cell = cellOf(layer);
+        return cell && layer.out == cell->gates;
+    }
     [[nodiscard]] int levels() const { return levels_; }
     [[nodiscard]] const std::string& name() const { return name_; }
 
